@@ -1,37 +1,16 @@
 """How many workers there are by default."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-import reader
 from reader.system import available_memory, cores_near, running_on, usable_cores
-
-ROOT = Path(reader.__file__).parent.parent
 
 
 @pytest.fixture(autouse=True)
 def no_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LOCAL_WORLD_SIZE", raising=False)
-
-
-def cores_with(affinity: set[int], **environment: str) -> int:
-    """`usable_cores()` in a process of that affinity."""
-    code = (
-        f"import os; os.sched_setaffinity(0, {affinity})\n"
-        "from reader.system import cores_near, running_on, usable_cores; print(usable_cores())"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return int(done.stdout)
 
 
 QUOTA, PERIOD = (f"/sys/fs/cgroup/cpu/cpu.cfs_{name}_us" for name in ("quota", "period"))
@@ -48,9 +27,10 @@ def set_quota(monkeypatch: pytest.MonkeyPatch, files: dict[str, str]) -> None:
 
 
 def test_the_affinity_of_the_process_limits_the_cores() -> None:
-    allowed = sorted(os.sched_getaffinity(0))
-    assert cores_with({allowed[-1]}) == 1
-    assert cores_with(set(allowed)) == usable_cores() <= len(allowed)
+    allowed = os.sched_getaffinity(0)
+    assert usable_cores() <= len(allowed)
+    with running_on({max(allowed)}):
+        assert usable_cores() == 1
 
 
 def test_the_ranks_of_a_machine_share_its_cores(monkeypatch: pytest.MonkeyPatch) -> None:

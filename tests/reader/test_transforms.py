@@ -189,7 +189,7 @@ def test_a_crop_of_an_enlarged_image_shows_the_matching_part_of_the_source(
     wide=st.floats(1, 3),
     position=st.integers(0, 2**40),
 )
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None)
 def test_a_random_resized_crop_keeps_to_scale_and_ratio_or_falls_back_as_torchvision_does(
     height: int, width: int, low: float, high: float, narrow: float, wide: float, position: int
 ) -> None:

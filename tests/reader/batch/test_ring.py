@@ -61,14 +61,6 @@ def test_every_slot_is_taken_once_until_it_is_released(ring: Ring) -> None:
     assert ring.take() is None
 
 
-def test_what_is_written_is_what_is_delivered(ring: Ring) -> None:
-    batch = deliver(ring, 7, rows=2)
-    assert batch["image"].shape == (2, 4, 6, 3)
-    assert (batch["image"] == 7).all()
-    assert batch["label"].tolist() == batch["index"].tolist() == [7, 7]
-    assert batch["valid"].tolist() == [True, True]
-
-
 def test_a_slot_comes_back_when_the_last_array_over_it_is_gone(ring: Ring) -> None:
     batch = deliver(ring, 1)
     view = batch["image"][1:, 2, ::2]

@@ -64,6 +64,7 @@ def test_opening_creates_no_tar_before_a_sample_of_it_is_read(opened: Opened) ->
         offline[COUNT - 1]
     dataset[COUNT - 1]
     assert (offline[COUNT - 1][0] == dataset[COUNT - 1][0]).all()
+    assert offline.fingerprint == dataset.fingerprint  # what is in the cache is a dataset
 
 
 def test_a_shard_is_opened_without_its_tar_and_without_the_fetching_process(
@@ -76,19 +77,6 @@ def test_a_shard_is_opened_without_its_tar_and_without_the_fetching_process(
     assert not list(dataset.folder.rglob("*.tar"))
     monkeypatch.undo()
     assert len(list(dataset)) == COUNT  # the same open shards wait for their rows
-
-
-def test_a_tar_that_was_removed_from_the_cache_is_fetched_again(
-    packed: Path, opened: Opened
-) -> None:
-    dataset, local = opened(), Dataset(packed)
-    dataset[0]
-    dataset.fetching.close()
-    (tar,) = dataset.folder.rglob("*.tar")
-    tar.unlink()
-    again = opened()
-    assert (again[0][0] == local[0][0]).all()
-    assert (again[9][0] == local[9][0]).all()
 
 
 def test_indexes_that_came_before_an_opening_failed_are_kept(

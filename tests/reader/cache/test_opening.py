@@ -1,18 +1,21 @@
-"""The folder of a dataset in the cache is made by few calls, however many shards it has."""
+"""The folder of a dataset in the cache: made by few calls, and used as far as it is sound."""
 
 import asyncio
 import os
+import re
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
 import pytest
 from growth import assert_linear
-from store_server import serving
+from store_server import StoreServer, serving
 
+from reader import Dataset, ReaderError, StoreError
 from reader.cache.files import CachedFiles
 from reader.cache.mirror import Mirror
 from reader.cache.opening import opened
+from reader.cache.own_files import check_own
 from reader.cache.quota import DiskQuota
 from reader.cache.space import Space
 from reader.format import Manifest
@@ -72,3 +75,81 @@ def test_the_fetching_process_opens_a_dataset(
         return run
 
     assert_linear(use, 64)  # packer joins the indexes of so many
+
+
+Opened = Callable[..., Dataset]
+COUNT = 39
+
+
+def read_all(dataset: Dataset) -> list[bytes]:
+    found = [dataset[number][0].tobytes() for number in range(COUNT)]
+    if dataset.fetching is not None:
+        dataset.fetching.close()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "lost"),
+    [
+        ("shard-000001.tar", 10),
+        ("cached.rows", COUNT),
+        ("cached.indexes", 0),
+        ("dataset.json", 0),
+    ],
+)
+@pytest.mark.parametrize("harm", ["removed", "cut", "emptied"])
+def test_files_that_somebody_removed_or_cut_are_fetched_again(
+    packed: Path, server: StoreServer, opened: Opened, name: str, lost: int, harm: str
+) -> None:
+    dataset = opened()
+    expected = read_all(dataset)
+    asked = len(server.tars)
+    path = dataset.folder / name
+    if harm == "removed":
+        path.unlink()
+    else:
+        os.truncate(path, 0 if harm == "emptied" else path.stat().st_size - 1)
+    assert read_all(opened()) == expected == read_all(Dataset(packed))
+    assert len(server.tars) == asked + lost
+
+
+def test_what_the_system_had_not_written_when_the_machine_went_down_is_fetched_again(
+    server: StoreServer, opened: Opened
+) -> None:
+    dataset = opened()
+    expected = read_all(dataset)
+    asked = len(server.tars)
+    (dataset.folder / "boot").write_text("another")
+    for name in ("dataset.json", "cached.indexes", "shard-000001.tar"):
+        path = dataset.folder / name
+        path.write_bytes(bytes(path.stat().st_size))
+    assert read_all(opened()) == expected
+    assert len(server.tars) == asked + 10
+    assert read_all(Dataset(dataset.folder)) == expected
+
+
+@pytest.mark.parametrize("name", ["shard-000001.tar", "dataset.json.part", "boot"])
+def test_a_link_in_the_cache_is_not_followed(opened: Opened, tmp_path: Path, name: str) -> None:
+    dataset = opened()
+    dataset[0]
+    dataset.fetching.close()
+    thesis = tmp_path / "thesis.txt"
+    thesis.write_text("years of work")
+    for other in ("dataset.json", name):
+        (dataset.folder / other).unlink(missing_ok=True)
+    (dataset.folder / name).symlink_to(thesis)
+    with pytest.raises(ReaderError, match=re.escape(str(dataset.folder)) + r".*symbolic link"):
+        opened()[COUNT // 3]
+    assert thesis.read_text() == "years of work"
+
+
+def test_a_folder_that_another_user_made_is_no_cache(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    check_own(tmp_path / "own")
+    (tmp_path / "link").symlink_to(tmp_path / "own")
+    with pytest.raises(StoreError, match=r"link is not a folder.* Give another cache_dir="):
+        check_own(tmp_path / "link")
+    if os.geteuid() == 0:
+        os.chown(tmp_path / "own", 1234, 1234)
+        with pytest.raises(StoreError, match=r"own belongs to another user \(1234\)"):
+            check_own(tmp_path / "own")

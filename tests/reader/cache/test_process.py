@@ -1,6 +1,5 @@
 """What is fetched from a store: the same samples as from a folder, each once, checked."""
 
-import itertools
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -28,20 +27,10 @@ pytestmark = pytest.mark.usefixtures("needs_store", "no_leftovers")
 Opened = Callable[..., Dataset]
 COUNT = 39
 
-ORDERS: dict[str, dict[str, Any]] = {
-    "in turn": {},
-    "shuffled": {"shuffle": True},
-    "by blocks": {"shuffle": reader.BlockShuffle(2)},
-    "in streams": {"shuffle": reader.BlockShuffle(1, streams=2)},
-    "balanced": {"sampler": reader.ClassBalanced()},
-    "by a sampler": {"sampler": [*range(30, 3, -1)]},
-    "in buckets": {"shuffle": reader.AspectBuckets(8)},
-}
-
 
 def batches(dataset: Any, **options: Any) -> list[Any]:
     fields = ("image", "label", "index", "key")
-    given = {"batch_size": 8, "workers": 1, "transforms": [CROP], "fields": fields, "epochs": 2}
+    given = {"batch_size": 8, "workers": 0, "transforms": [CROP], "fields": fields, "epochs": 2}
     with Loader(dataset, **{**given, **options}) as loader:
         return list(loader)
 
@@ -53,57 +42,18 @@ def assert_equal(found: list[Any], expected: list[Any]) -> None:
             assert torch.equal(values, others) if torch.is_tensor(values) else values == others
 
 
-@pytest.mark.parametrize("order", ORDERS.values(), ids=list(ORDERS))
-def test_a_loader_gives_what_it_gives_of_the_folder_and_asks_the_store_once(
-    packed: Path, server: StoreServer, opened: Opened, order: dict[str, Any]
-) -> None:
-    expected = batches(packed, **order)
-    assert_equal(batches(opened(), **order), expected)
-    fetched = sum(stop - first for _, first, stop in server.tars)
-    assert fetched <= sum(path.stat().st_size for path in packed.rglob("*.tar"))
-    asked = len(server.tars)
-    assert_equal(batches(opened(), **order), expected)  # another process, with the same cache
-    assert len(server.tars) == asked
-
-
-def test_this_very_process_reads_from_a_store_too(packed: Path, opened: Opened) -> None:
-    options = {"shuffle": True, "workers": 0}
-    assert_equal(batches(opened(), **options), batches(packed, **options))
-
-
 def test_a_closed_loader_leaves_no_schedule_that_would_hold_up_another(opened: Opened) -> None:
     def connections() -> int:
         return len(psutil.Process().net_connections("unix"))
 
     dataset = opened()
-    batches(dataset)  # which also begins what later loaders use
+    batches(dataset, workers=1)  # which also begins what later loaders use
     before = connections()
     loader = Loader(dataset, batch_size=2, shuffle=True, workers=1)
     next(iter(loader))
     assert connections() > before
     loader.close()
     assert connections() == before  # what a connection has begun ends with it
-
-
-def test_ranks_with_a_cache_of_their_own_read_what_is_theirs(packed: Path, opened: Opened) -> None:
-    for rank in range(2):
-        share = {"shuffle": True, "rank": rank, "world_size": 2}
-        assert_equal(batches(opened(), **share), batches(packed, **share))
-
-
-def test_a_block_shuffle_asks_once_for_each_shard(packed: Path, server: StoreServer) -> None:
-    with Loader(
-        Dataset(server.url, cache_dir=packed.parent / "blocks"),
-        batch_size=8,
-        workers=1,
-        transforms=[CROP],
-        shuffle=reader.BlockShuffle(2),
-    ) as loader:
-        list(loader)
-        loader.dataset.fetching.close()
-    assert sorted(path for path, _, _ in server.tars) == sorted(
-        f"/{path.name}" for path in packed.glob("*.tar")
-    )
 
 
 @pytest.mark.parametrize("world_size", [1, 2, 4])
@@ -146,30 +96,6 @@ def test_a_worker_ahead_of_the_plan_has_its_whole_step_fetched_by_one_request(
     step = (f"/{shards[last.shard].file}", spans.begin[last.first], spans.end[last.stop - 1])
     assert last.stop - last.first > 1
     assert step in server.tars
-
-
-def test_a_state_goes_from_a_folder_to_a_store_and_back(packed: Path, opened: Opened) -> None:
-    options = {"batch_size": 4, "workers": 1, "shuffle": True, "fields": ("index",)}
-    with Loader(packed, **options) as local, Loader(opened(), **options) as remote:
-        expected = [batch[0].tolist() for batch in local]
-        for first, second in ((local, remote), (remote, local)):
-            iterator = iter(first)
-            begun = [next(iterator)[0].tolist() for _ in range(3)]
-            second.load_state_dict(first.state_dict())
-            rest = [batch[0].tolist() for batch in second]
-            first.load_state_dict(second.state_dict())
-            assert len(begun + rest) == len(expected)
-            assert sorted(itertools.chain(*begun, *rest)) == list(range(COUNT))
-
-
-def test_what_is_in_the_cache_is_a_dataset_of_its_own(packed: Path, opened: Opened) -> None:
-    dataset = opened()
-    assert (dataset[3][0] == Dataset(packed)[3][0]).all()
-    folder = Dataset(dataset.folder)
-    assert (folder[3][0] == dataset[3][0]).all()
-    with pytest.raises(reader.SampleError, match=r"'[^']+' .* is not in this cache.* its URL"):
-        folder[5]
-    assert folder.fingerprint == Dataset(packed).fingerprint
 
 
 def damaged(server: StoreServer, name: str, times: int = 10**6) -> None:

@@ -8,11 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from delivered import AUGMENT, digest
 from PIL import Image
 from store_server import StoreServer, serving
-from torch.utils.data import DataLoader
 
 import reader
 from reader import Dataset, Loader
@@ -26,9 +24,11 @@ ORDERS: dict[str, dict[str, Any]] = {
     "shuffled": {"shuffle": True},
     "by blocks": {"shuffle": reader.BlockShuffle(2)},
     "in streams": {"shuffle": reader.BlockShuffle(1, streams=12)},
+    "in buckets": {"shuffle": reader.AspectBuckets(4)},
     "weighted": {"sampler": reader.Weighted([1 + number % 5 for number in range(COUNT)])},
+    "by numbers": {"sampler": [*range(40, 3, -1)]},
 }
-AT_FIRST = [("shuffled", 2), ("by blocks", 1), ("in streams", 2), ("weighted", 1)]
+AT_FIRST = [*zip(ORDERS, (2, 1, 2, 1, 1, 4), strict=True)]
 
 
 @pytest.fixture
@@ -100,6 +100,8 @@ def test_batches_are_the_same_from_a_folder_a_store_and_a_cache_in_part_and_whol
     expected = epochs(folder, world_size, ORDERS[order])
     cold = Dataset(server.url, cache_dir=tmp_path / "cold")
     assert epochs(cold, world_size, ORDERS[order]) == expected
+    fetched = sum(stop - first for _, first, stop in server.tars)
+    assert fetched <= sum(path.stat().st_size for path in folder.rglob("*.tar"))
     for number in range(COUNT):  # the rest, of an order that repeats some
         cold[number]
         cold.read(number, "mask.png")
@@ -164,29 +166,4 @@ def test_a_run_goes_on_near_or_far_on_any_number_of_ranks(
                     if done == steps:
                         break
     assert found == expected
-    store.fetching.close()
-
-
-def test_torchs_dataloader_has_the_same_of_both(
-    folder: Path, server: StoreServer, tmp_path: Path
-) -> None:
-    def batches(dataset: Dataset) -> list[str]:
-        loader = DataLoader(
-            dataset,
-            batch_size=6,
-            shuffle=True,
-            generator=torch.Generator().manual_seed(3),
-            num_workers=2,
-            multiprocessing_context="fork",
-            collate_fn=list,
-        )
-        return [digest([[torch.from_numpy(image), label] for image, label in b]) for b in loader]
-
-    expected = batches(Dataset(folder))
-    store = Dataset(server.url, cache_dir=tmp_path / "cache")
-    store[5]  # in this process, before it is forked
-    assert batches(store) == expected
-    asked = len(server.tars)
-    assert batches(store) == expected
-    assert len(server.tars) == asked
     store.fetching.close()

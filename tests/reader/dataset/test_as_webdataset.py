@@ -5,8 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
-from delivered import COUNT
 
 from reader import Dataset
 
@@ -65,37 +63,6 @@ def test_every_sample_comes_once_over_two_nodes_with_two_workers_each(
         epochs.append([*found[0], *found[1]])
     assert all(sorted(epoch) == sorted(dataset.keys) for epoch in epochs)
     assert any(epoch != epochs[0] for epoch in epochs) is shuffle
-
-
-def test_a_training_with_a_webloader_goes_on_over_it(packed: Path) -> None:
-    def as_tensor(image: Any) -> torch.Tensor:
-        return torch.from_numpy(np.asarray(image.resize((8, 8)), np.float32)).flatten() / 255
-
-    pipeline = (
-        Dataset(packed)
-        .webdataset(shuffle=True)
-        .shuffle(10)
-        .decode("pil")
-        .to_tuple("jpg", "cls")
-        .map_tuple(as_tensor, int)
-        .batched(8)
-    )
-    loader = wds.WebLoader(pipeline, batch_size=None, num_workers=2)
-    torch.manual_seed(0)
-    model = torch.nn.Linear(192, 3)
-    optimizer = torch.optim.Adam(model.parameters(), 0.01)
-    losses: list[float] = []
-    for _ in range(6):
-        seen = 0
-        for images, labels in loader:
-            seen += len(labels)
-            loss = torch.nn.functional.cross_entropy(model(images), torch.as_tensor(labels))
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            losses.append(loss.item())
-        assert seen == COUNT
-    assert np.mean(losses[-5:]) < np.mean(losses[:5])
 
 
 def test_an_epoch_may_have_another_length_as_webdataset_sets_it(packed: Path) -> None:

@@ -3,7 +3,6 @@
 import copy
 import gc
 import pickle
-import re
 import resource
 import subprocess
 from collections.abc import Callable, Iterator
@@ -21,11 +20,9 @@ from packing import run_pack
 from PIL import Image
 
 from reader import (
-    ArgumentError,
     CenterCrop,
     Dataset,
     FormatError,
-    Limits,
     Loader,
     ReaderError,
     SampleError,
@@ -51,19 +48,37 @@ def two_splits(packed_copy: Path) -> Path:
 def test_every_sample_is_the_image_and_the_class_of_its_file(
     dataset: Dataset, source: Path
 ) -> None:
-    assert len(dataset) == 39
+    assert len(dataset) == len({*dataset.keys}) == 39
     for number in range(39):
         image, label = dataset[number]
         file = source / f"{dataset.keys[number]}.jpg"
         assert np.array_equal(image, simplejpeg.decode_jpeg(file.read_bytes(), "RGB"))
         assert dataset.classes[label] == file.parent.name
         assert isinstance(label, int)
+        stored = dataset.read(number, "jpg")
+        assert isinstance(stored, bytes)
+        assert np.array_equal(simplejpeg.decode_jpeg(stored, "RGB"), image)
+        assert dataset.read(number, "cls") == b"%d" % label
+        assert np.array_equal(dataset[number - 39][0], image)  # counted from the end
+    with pytest.raises(SampleError, match=rf"{dataset.keys[3]!r}.*\.txt"):
+        dataset.read(3, "txt")
 
 
-def test_the_keys_name_every_file_of_the_source_once(dataset: Dataset, source: Path) -> None:
-    files = {str(path.relative_to(source).with_suffix("")) for path in source.glob("*/*.jpg")}
-    assert len(dataset.keys) == len(files) == 39
-    assert set(dataset.keys) == files
+@pytest.mark.parametrize(
+    ("number", "error", "reason"),
+    [
+        *((n, TypeError, "number is an integer, not ") for n in (slice(0, 2), "a", 1.0, None, [1])),
+        *((n, IndexError, "39") for n in (39, -40, 10**12)),
+    ],
+    ids=str,
+)
+def test_what_is_no_number_of_a_sample_is_an_error_as_of_a_list(
+    dataset: Dataset, number: Any, error: type[Exception], reason: str
+) -> None:
+    for look in (dataset.__getitem__, lambda number: dataset.read(number, "jpg")):
+        with pytest.raises(error, match=reason):
+            look(number)
+    assert dataset[np.int64(3)][1] == dataset[3][1]
 
 
 def test_keys_can_be_sliced_and_searched(dataset: Dataset) -> None:
@@ -83,15 +98,6 @@ def test_classes_and_labels_agree_with_the_samples(dataset: Dataset) -> None:
     assert dataset.labels.tolist() == [dataset[number][1] for number in range(39)]
 
 
-def test_raw_members_are_the_image_and_the_decimal_label(dataset: Dataset) -> None:
-    for number in (0, 9, 10, 38, -1):
-        image, label = dataset[number]
-        stored = dataset.read(number, "jpg")
-        assert isinstance(stored, bytes)
-        assert np.array_equal(simplejpeg.decode_jpeg(stored, "RGB"), image)
-        assert dataset.read(number, "cls") == b"%d" % label
-
-
 def test_a_raw_image_is_the_files_own_bytes_if_it_was_packed_verbatim(
     source: Path, tmp_path: Path
 ) -> None:
@@ -99,40 +105,6 @@ def test_a_raw_image_is_the_files_own_bytes_if_it_was_packed_verbatim(
     dataset = Dataset(tmp_path / "verbatim")
     for number, key in enumerate(dataset.keys):
         assert dataset.read(number, "jpg") == (source / f"{key}.jpg").read_bytes()
-
-
-def test_a_member_that_is_not_there_is_named_with_its_sample(dataset: Dataset) -> None:
-    with pytest.raises(SampleError) as caught:
-        dataset.read(3, "txt")
-    assert ".txt" in str(caught.value)
-    assert repr(dataset.keys[3]) in str(caught.value)
-
-
-def test_negative_numbers_count_from_the_end(dataset: Dataset) -> None:
-    for number in (-1, -39):
-        assert np.array_equal(dataset[number][0], dataset[number + 39][0])
-        assert dataset[number][1] == dataset[number + 39][1]
-
-
-@pytest.mark.parametrize("number", [slice(0, 2), "a", 1.0, None, [1]], ids=str)
-def test_what_is_no_number_is_a_type_error_that_says_so(dataset: Dataset, number: Any) -> None:
-    with pytest.raises(TypeError, match="a sample's number is an integer, not "):
-        dataset[number]
-    with pytest.raises(TypeError, match="a sample's number is an integer, not "):
-        dataset.read(number, "jpg")
-    assert dataset[np.int64(3)][1] == dataset[3][1]
-
-
-@pytest.mark.parametrize("number", [39, -40, 10**12])
-def test_a_number_outside_the_dataset_is_an_index_error(dataset: Dataset, number: int) -> None:
-    with pytest.raises(IndexError, match="39"):
-        dataset[number]
-    with pytest.raises(IndexError, match="39"):
-        dataset.read(number, "jpg")
-
-
-def test_a_for_loop_ends_after_the_last_sample(dataset: Dataset) -> None:
-    assert len(list(dataset)) == 39
 
 
 def test_an_image_may_be_changed_without_changing_the_next_one(dataset: Dataset) -> None:
@@ -196,37 +168,6 @@ def test_a_dataset_prints_what_it_is(two_splits: Path) -> None:
     assert repr(train.subset([1]).names) == f"<names (1): {train.names[1]!r}>"
 
 
-@pytest.mark.parametrize("name", ["transform", "target_transform"])
-def test_a_transform_of_another_kind_is_refused_when_it_is_given(packed: Path, name: str) -> None:
-    with pytest.raises(ReaderError, match=f"{name} is a function of .* not CenterCrop"):
-        Dataset(packed, **{name: CenterCrop(8)})
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("folder", 3),
-        ("folder", None),
-        ("split", 3),
-        ("upright", "no"),
-        ("upright", 1),
-        ("cache", "decoded"),
-        ("cache", True),
-        ("cache_limit", 0),
-        ("cache_limit", 1e9),
-        ("cache_limit", True),
-        ("limits", 10**6),
-        ("limits", None),
-        ("limits", Limits(pixels=1.5)),  # type: ignore[arg-type]
-        ("limits", Limits(bytes=0)),
-    ],
-)
-def test_an_argument_of_another_kind_is_refused(packed: Path, name: str, value: Any) -> None:
-    cache = {"cache": "ram"} if name == "cache_limit" else {}
-    with pytest.raises(ArgumentError, match=f"^{name} is .*, not {re.escape(repr(value))}"):
-        Dataset(**{"folder": packed, **cache, name: value})
-
-
 def test_a_split_holds_its_own_shards_and_none_means_all(two_splits: Path) -> None:
     train, val, both = (Dataset(two_splits, split) for split in ("train", "val", None))
     assert (len(train), len(val), len(both)) == (30, 9, 39)
@@ -236,19 +177,11 @@ def test_a_split_holds_its_own_shards_and_none_means_all(two_splits: Path) -> No
     assert train.classes == val.classes == both.classes
 
 
-def test_a_split_that_is_not_there_is_refused_with_those_that_are(two_splits: Path) -> None:
-    with pytest.raises(ReaderError, match=r"'test'.*'train', 'val'"):
-        Dataset(two_splits, "test")
-
-
-def test_a_dataset_without_splits_says_so_when_asked_for_one(packed: Path) -> None:
-    with pytest.raises(ReaderError, match="no split 'train'; it is not divided into splits"):
-        Dataset(packed, "train")
-
-
-def test_a_dataset_of_one_split_says_how_another_is_divided_from_it(
+def test_a_split_that_is_not_there_is_refused_with_those_that_are_or_how_they_are_made(
     two_splits: Path, tmp_path: Path
 ) -> None:
+    with pytest.raises(ReaderError, match=r"'test'.*'train', 'val'"):
+        Dataset(two_splits, "test")
     whole = Manifest.load(two_splits)
     train = tuple(shard for shard in whole.shards if shard.split == "train")
     (tmp_path / "dataset.json").write_text(replace(whole, shards=train).dump())
@@ -310,16 +243,6 @@ def limit_descriptors() -> Iterator[Callable[[int], None]]:
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def test_two_datasets_of_many_shards_fit_the_usual_limit_of_descriptors(
-    many_shards: Path, limit_descriptors: Callable[[int], None]
-) -> None:
-    train, val = Dataset(many_shards), Dataset(many_shards)
-    assert len(train.shards) == 300
-    limit_descriptors(1024)
-    assert sorted(train.keys) == sorted(val.keys) == sorted(map(str, range(300)))
-    assert train[0][0].shape == val[299][0].shape == (4, 4, 3)
-
-
 def test_a_worker_keeps_all_shards_open_without_the_limit_of_its_parent(
     many_shards: Path, limit_descriptors: Callable[[int], None]
 ) -> None:
@@ -341,18 +264,14 @@ def test_a_worker_keeps_all_shards_open_without_the_limit_of_its_parent(
     assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] == 256
 
 
-def test_this_process_keeps_few_shards_open(many_shards: Path) -> None:
-    before = psutil.Process().num_fds()
-    with Loader(many_shards, batch_size=50, transforms=[CenterCrop(4)], workers=1) as loader:
-        assert sum(len(labels) for _, labels in loader) == 300
-        assert psutil.Process().num_fds() - before < 300
-
-
 def test_many_shards_are_read_with_few_descriptors_left(
     many_shards: Path, limit_descriptors: Callable[[int], None]
 ) -> None:
     dataset = Dataset(many_shards)
     limit_descriptors(psutil.Process().num_fds() + 4)
+    assert dataset.labels.tolist() == [-1] * 300
+    assert sorted(dataset.keys) == sorted(map(str, range(300)))
+    assert dataset.sizes() == {(4, 4)}
     assert {dataset[number][0].shape for number in range(300)} == {(4, 4, 3)}
 
 
@@ -380,15 +299,6 @@ def test_a_limit_of_descriptors_that_is_reached_is_told_and_no_shard_is_blamed(
     limit_descriptors(3)  # which standard input, output and error have
     with pytest.raises(FormatError, match=r"Too many open files in .* `ulimit -n` allows 3; run"):
         dataset[0]
-
-
-def test_the_labels_of_many_shards_need_few_descriptors(
-    many_shards: Path, limit_descriptors: Callable[[int], None]
-) -> None:
-    dataset = Dataset(many_shards)
-    limit_descriptors(psutil.Process().num_fds() + 100)
-    assert dataset.labels.tolist() == [-1] * 300
-    assert dataset.sizes() == {(4, 4)}
 
 
 def test_a_forgotten_dataset_holds_no_descriptors(packed: Path) -> None:

@@ -13,7 +13,7 @@ from torch.utils.data import DataLoader
 
 import reader
 from packer.options.declared import SourceOptions
-from reader import ArgumentError, CUDAPrefetcher, Dataset, Loader
+from reader import CUDAPrefetcher, Dataset, Loader
 
 MODES = {"grey.png": "L", "grey.jpg": "L", "colour.png": "RGB", "colour.jpg": "RGB"}
 MODES |= {"print.jpg": "CMYK", "palette.png": "P", "faint.png": "LA", "turned.jpg": "L"}
@@ -174,12 +174,3 @@ def test_one_number_serves_all_channels_as_in_torchvision(folder: Path) -> None:
         [(grey, grey.expand(2, 3, 4, 4))], (0.5,), (0.5,), device="cpu"
     )
     assert one.unique().tolist() == three.unique().tolist() == [-1.0]
-
-
-def test_what_does_not_fit_grey_is_refused(folder: Path) -> None:
-    with load(folder) as loader, pytest.raises(ArgumentError, match="mean is one number, not"):
-        CUDAPrefetcher(loader, reader.IMAGENET_MEAN, reader.IMAGENET_STD, device="cpu")
-    with pytest.raises(ArgumentError, match=r"channels=1"):
-        load(folder, decode="gpu", transforms=[reader.CenterCrop(32)])
-    with pytest.raises(ArgumentError, match="channels is 3 for RGB or 1 for grey, not 2"):
-        Dataset(folder, channels=2)  # type: ignore[arg-type]

@@ -216,34 +216,21 @@ def test_a_dataset_that_grew_is_refused(source: Path, extra: Path, tmp_path: Pat
         Dataset(base, join=extra)
 
 
-@pytest.fixture
-def wrong(packed: Path, extra: Path) -> dict[str, Any]:
-    return {
-        "images": packed,
-        "twice": [extra, extra],
-        "number": 3,
-        "name": {"a.b": extra},
-        "places": {"a": 3},
-        "nothing": packed.parent / "nowhere",
-    }
-
-
 @pytest.mark.parametrize(
-    ("name", "text"),
+    ("join", "text"),
     [
-        ("images", "has images of its own"),
-        ("twice", r'join=\{"extra": '),
-        ("number", "join is the path of a folder"),
-        ("name", "join is the path of a folder"),
-        ("places", "join is the path of a folder"),
-        ("nothing", "does not exist"),
+        (lambda images, extra: images, "has images of its own"),
+        (lambda images, extra: [extra, extra], r'join=\{"extra": '),
+        (lambda images, extra: 3, "join is the path of a folder"),
+        (lambda images, extra: {"a.b": extra}, "join is the path of a folder"),
+        (lambda images, extra: {"a": 3}, "join is the path of a folder"),
+        (lambda images, extra: images.parent / "nowhere", "does not exist"),
     ],
+    ids=["images", "twice", "number", "name", "places", "nothing"],
 )
-def test_what_cannot_be_joined_is_refused(
-    packed: Path, wrong: dict[str, Any], name: str, text: str
-) -> None:
+def test_what_cannot_be_joined_is_refused(packed: Path, extra: Path, join: Any, text: str) -> None:
     with pytest.raises(ShardfeedError, match=text):
-        Dataset(packed, join=wrong[name])
+        Dataset(packed, join=join(packed, extra))
 
 
 def test_a_dataset_without_images_is_not_opened_by_itself(extra: Path) -> None:

@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ids import named
 from made_images import encode, make_image
 from PIL import Image
 
-from reader import ArgumentError, Dataset, Limits, Mix
+from reader import ArgumentError, Dataset, Mix
 
-COUNT = 39
 Write = Callable[..., Path]
 
 
@@ -125,51 +123,6 @@ def test_numbers_are_shares_or_repetitions_or_counts(
     entries = {"a": (whole, numbers[0]), "b": (dogs, numbers[1])}
     given: Any = {"a": whole, "b": dogs} if numbers[0] is None else entries
     assert tuple(Mix(given, by=by).counts(size).values()) == counts
-
-
-@pytest.mark.parametrize(
-    ("make", "reason"),
-    [
-        (lambda a, b: [], r"datasets is a list .* not \[\]"),
-        (lambda a, b: "shards", "datasets is a list .* not 'shards'"),
-        (lambda a, b: a, "datasets is a list .* not <Dataset"),
-        (lambda a, b: [a, "shards"], "A Mix is of datasets.* not 'shards'"),
-        (lambda a, b: [(a, 1, 2)], "A Mix is of datasets"),
-        (lambda a, b: [(a, 1), b], r"one for each dataset or for none, not \[1, None\]"),
-        (lambda a, b: [(a, -1), (b, 1)], "at least 0"),
-        (lambda a, b: [(a, "2")], "numbers of a Mix are finite"),
-        (lambda a, b: [(a, float("nan"))], "numbers of a Mix are finite"),
-        (lambda a, b: [(a, 0), (b, 0)], "not all 0"),
-        (lambda a, b: [(Mix([(a, 1)]), 1)], "with numbers cannot be a dataset of another Mix"),
-    ],
-    ids=named,
-)
-def test_what_is_no_mix_is_refused(
-    whole: Dataset, dogs: Dataset, make: Callable[..., Any], reason: str
-) -> None:
-    with pytest.raises(ArgumentError, match=reason):
-        Mix(make(whole, dogs))
-
-
-@pytest.mark.parametrize(
-    "options", [{"by": "weight"}, {"classes": "offset"}, {"replacement": 1}], ids=str
-)
-def test_an_option_of_another_kind_is_refused(whole: Dataset, options: dict[str, Any]) -> None:
-    with pytest.raises(ArgumentError, match=f"^{next(iter(options))} is "):
-        Mix([whole], **options)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [{"upright": False}, {"channels": 1}, {"limits": Limits(pixels=10**9)}, {"transform": str}],
-    ids=str,
-)
-def test_datasets_that_are_opened_differently_are_refused(
-    whole: Dataset, options: dict[str, Any]
-) -> None:
-    other = Dataset(whole.folder, **options)
-    with pytest.raises(ArgumentError, match=rf"opened alike, but .* has {next(iter(options))}="):
-        Mix([whole, other])
 
 
 def test_a_dataset_that_would_never_come_is_refused(whole: Dataset, dogs: Dataset) -> None:

@@ -5,13 +5,11 @@ import pickle
 import signal
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from other_process import running
 
-import reader
-from reader import Dataset, Loader, ReaderError
+from reader import Dataset, ReaderError
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="needs memfd"),
@@ -55,19 +53,6 @@ def name_of(dataset: Dataset) -> str:
 def inode(dataset: Dataset) -> str:
     assert dataset._source.holding is not None
     return str(os.stat(dataset._source.holding.memory.path).st_ino)
-
-
-@pytest.mark.usefixtures("no_leftovers")
-def test_what_is_read_from_memory_is_what_is_on_disk(packed: Path) -> None:
-    seen = []
-    for cache in (None, "ram"):
-        dataset = Dataset(packed, cache=cache)
-        transforms = [reader.CenterCrop(40)]
-        with Loader(dataset, batch_size=39, workers=2, transforms=transforms) as loader:
-            ((image, label),) = loader
-            seen.append((image.numpy().tobytes(), label.tolist()))
-            assert loader.dataset.read(17, "jpg") == Dataset(packed).read(17, "jpg")
-    assert seen[0] == seen[1]
 
 
 def test_all_processes_share_one_copy_and_nothing_is_left_of_it(packed_copy: Path) -> None:
@@ -145,14 +130,6 @@ def test_what_does_not_fit_is_refused_with_the_numbers(packed: Path) -> None:
     ):
         Dataset(packed, cache="ram", cache_limit=1000)
     assert names() <= before
-    with pytest.raises(ReaderError, match="cache is"):
-        Dataset(packed, cache="disk")  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("limit", ["1GB", 1e9])
-def test_a_limit_that_is_no_number_of_bytes_is_refused(packed: Path, limit: Any) -> None:
-    with pytest.raises(ReaderError, match=f"cache_limit is a number of bytes.* not {limit!r}"):
-        Dataset(packed, cache="ram", cache_limit=limit)
 
 
 def test_an_owner_that_cannot_get_memory_gives_up_the_name(

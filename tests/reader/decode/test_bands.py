@@ -1,13 +1,10 @@
 """Boxes of banded PNGs: the pixels that the whole image has there, or an error."""
 
-import io
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from made_images import encode, make_image
 from PIL import Image
 
@@ -109,26 +106,3 @@ def test_a_band_that_inflates_to_more_takes_no_more_memory() -> None:
     forged = small[0][:start] + banded[table.start : table.start + length] + bytes(20)
     values, _ = shown(forged, replace(small[1], bands=table.bands), (64, 60), (0, 0, 64, 60))
     assert values.shape == (64, 60, 1)
-
-
-_BANDED: list[tuple[bytes, BandTable]] = []
-
-
-@given(st.data())
-def test_changed_bytes_give_pixels_or_an_error_and_nothing_else(data: st.DataObject) -> None:
-    if not _BANDED:
-        for seed, mode in enumerate(("RGB", "P", "LA")):
-            pixels = np.random.default_rng(seed).integers(0, 9, (150, 40, 3), np.uint8)
-            file = io.BytesIO()
-            Image.fromarray(pixels).convert(mode).save(file, "PNG")
-            _BANDED.append(banding.band(file.getvalue()))
-    banded, table = data.draw(st.sampled_from(_BANDED))
-    changed = bytearray(banded)
-    for _ in range(data.draw(st.integers(1, 4))):
-        at = data.draw(st.integers(0, len(changed) - 1))
-        changed[at] = data.draw(st.integers(0, 255))
-    try:
-        _, colours = shown(bytes(changed), table, (150, 40), (60, 5, 80, 20))
-    except BadTable:
-        return
-    assert colours.shape[:2] == (80, 20)

@@ -20,8 +20,6 @@ from reader import (
     RandomHorizontalFlip,
     RandomResizedCrop,
     RandomVerticalFlip,
-    ReaderError,
-    Resize,
     SampleError,
     Transform,
 )
@@ -64,18 +62,6 @@ def epoch(dataset: Path, **options: Any) -> list[Any]:
         return list(loader)
 
 
-@pytest.mark.parametrize("height", [8, 30])
-def test_each_view_is_the_image_under_its_own_augmentation(packed: Path, height: int) -> None:
-    first, second = RandomPart(height, 31), RandomPart(20, 17)
-    together = epoch(packed, views=[[first], [second]])
-    alone = [epoch(packed, transforms=[first]), epoch(packed, transforms=[Skip(first), second])]
-    for (views, label), *single in zip(together, *alone, strict=True):
-        assert [tuple(view.shape[1:]) for view in views] == [(3, height, 31), (3, 20, 17)]
-        for view, (image, expected_label) in zip(views, single, strict=True):
-            assert torch.equal(view, image)
-            assert torch.equal(label, expected_label)
-
-
 def test_two_views_of_scaled_crops_show_what_single_ones_would(packed: Path) -> None:
     augment = [RandomResizedCrop(16), RandomHorizontalFlip()]
     together = epoch(packed, transforms=augment, views=2)
@@ -91,24 +77,6 @@ def test_a_view_outside_the_image_is_grey(packed: Path) -> None:
     ((image, _), *_) = epoch(packed, transforms=[CenterCrop(8)])
     assert torch.equal(views[0], image)
     assert views[1].unique().tolist() == [9]
-
-
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        ({"views": 0}, "at least 1"),
-        ({"views": [[Resize(8)]], "transforms": [CenterCrop(8)]}, "and no transforms="),
-        ({"views": 2}, "one size"),
-        ({"views": [[CenterCrop(8)], [Resize(8)]]}, "one size"),
-        ({"views": [CenterCrop(8)]}, "list of reader's transforms"),
-        ({"transforms": [torch.nn.Identity()]}, "albumentations' in map_sample="),
-    ],
-)
-def test_views_that_cannot_be_are_refused(
-    packed: Path, options: dict[str, Any], reason: str
-) -> None:
-    with pytest.raises(ReaderError, match=reason):
-        Loader(packed, **options)
 
 
 # What follows the image in each view

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from reader import (
-    ArgumentError,
     Boxes,
     CenterCrop,
     Dataset,
@@ -284,11 +283,3 @@ def test_the_quick_way_and_pillows_are_kept_apart_in_memory(images: Path) -> Non
         with Loader(images, transforms=steps, **options) as loader:
             found.append(next(iter(loader))[0])
     assert not torch.equal(*found)
-
-
-def test_the_gpu_is_not_asked_for_what_it_does_not_do(images: Path) -> None:
-    steps = [Resize(256, interpolation="bicubic"), CenterCrop(224)]
-    with pytest.raises(
-        ArgumentError, match=r'does not support antialias= or interpolation=.*"cpu"'
-    ):
-        Loader(images, batch_size=2, transforms=steps, decode="gpu")

@@ -132,6 +132,9 @@ def test_fractions_give_the_boxes_that_their_pixels_give(
         (YOLO, b"0 0.5 0.5 -0.2 0.2", "box 0 ends before it begins"),
         (Boxes("json"), in_json([9, 9, 20, 20], [30, 20, 9, 9]), "box 1 ends .*format='xyxy'"),
         (Boxes("json"), in_json([0, 0, 0.5, 1]), "are between 0 and 1"),
+        (Boxes("json", path="box"), in_json([0, 0, 9, 9]), "nothing at 'box'"),
+        (Boxes("json"), in_json([0, 1], [2]), "its 'boxes' is not a list of rows of four"),
+        (LABELLED, in_json([0, 0, 9, 9], labels=[]), "0 labels for 1 boxes"),
         (LABELLED, in_json([0, 0, 9, 9], labels=[1.5]), "not a list of integers"),
         (LABELLED, in_json([0, 0, 9, 9], labels=["a"]), "not a list of integers"),
         (Boxes("json", labels="class"), in_json([0, 0, 9, 9], labels=[1]), "it has boxes, labels"),
@@ -345,15 +348,3 @@ def test_a_box_of_which_a_crop_leaves_less_than_min_visible_is_dropped_with_its_
         (((whole,),),) = loader
     assert whole["kept"].tolist() == [0, 1, 2, 3, 4]
     assert loader.statistics().dropped_boxes == 0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ({"out": "ltrb"}, "out is one of xyxy, xywh, cxcywh"),
-        ({"min_visible": 20}, "min_visible is a share from 0 to 1, not 20"),
-    ],
-)
-def test_what_is_no_format_or_share_is_refused_at_once(arguments: Any, sentence: str) -> None:
-    with pytest.raises(ArgumentError, match=sentence):
-        Boxes("json", **arguments)

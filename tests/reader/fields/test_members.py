@@ -86,13 +86,10 @@ def test_members_are_decoded_by_their_extension(captions: Path) -> None:
     assert key == [f"s{number}" for number in range(COUNT)]
 
 
-def test_a_missing_member_is_named_with_the_way_to_allow_it(captions: Path) -> None:
-    with pytest.raises(SampleError, match=r"shard-000001.tar: sample 's5' .* no member .txt") as e:
+def test_a_member_that_is_missing_is_named_or_none_if_it_may_be(captions: Path) -> None:
+    reason = r"shard-000001.tar: sample 's5' .* no member .txt.*\"txt\?\""
+    with pytest.raises(SampleError, match=reason):
         only(captions, fields=("txt",))
-    assert '"txt?"' in str(e.value)
-
-
-def test_a_member_that_may_be_missing_is_none(captions: Path) -> None:
     text, embedding = only(captions, fields=("txt?", "npy?"))
     assert text == [*(f"Bild {number} - ä" for number in range(COUNT - 1)), None]
     assert [entry.tolist() for entry in embedding] == [[[n] * 3] * 2 for n in range(COUNT)]
@@ -132,18 +129,8 @@ def test_a_member_that_may_be_missing_may_be_so_in_all_that_is_read(
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        (("image", "__key__"), "There is no field '__key__'; write 'key': there are image, label"),
-        (("image", "lable"), "There is no field 'lable'; write 'label': there are image, label"),
-        (("image", "cpation"), "There is no field 'cpation': there are image, label"),
         (("image", "score"), 'For a value of the JSON, write "json.score"'),
-        ("image", "fields is a sequence"),
-        ((), "fields is a sequence"),
-        ({"image", "label"}, "fields is a sequence"),
         (("txt", "txt?"), "Two fields are named 'txt'"),
-        (("image?",), "Every sample has 'image'"),
-        ((3,), "A field is a name, a reader.Member, Mask, Bands, Boxes, Points or Polygons, not 3"),
-        ((Member("jsn", decode=len),), "There is no field 'jsn'"),
-        ((Member("image", decode=len),), "Every sample has 'image'"),
         ((Boxes("npy"),), "Boxes reads JSON .*, not 'npy'. Pack boxes as lists"),
         (("txt", Member("txt")), "Two fields are named 'txt'"),
     ],
@@ -208,17 +195,6 @@ def test_users_decode_members_their_own_way(captions: Path) -> None:
     assert lengths == [*(len(f"Bild {number} - ä".encode()) for number in range(5)), None]
 
 
-def test_a_member_without_a_decoder_is_its_extension(captions: Path) -> None:
-    fields = ("txt?", "npy", "json")
-    by_name, by_member = (
-        only(captions, fields=kinds) for kinds in (fields, [Member(ext) for ext in fields])
-    )
-    assert by_name[0] == by_member[0]
-    assert by_name[0][-1] is None
-    assert torch.equal(by_name[1], by_member[1])
-    assert by_name[2] == by_member[2]
-
-
 def test_a_decoder_of_a_picture_keeps_it_from_following_the_image(captions: Path) -> None:
     crop = [CenterCrop(10)]
     (pixels,) = only(captions, transforms=crop, fields=("png",))
@@ -242,14 +218,6 @@ def test_a_member_that_memory_does_not_hold_is_not_masked_as_damaged(captions: P
 
     with pytest.raises(WorkerError, match="Memory ran out"):
         only(captions, workers=1, fields=(Member("bin", decode=take_it),), on_error="mask")
-
-
-def test_an_error_of_a_decoder_that_mentions_memory_is_that_of_its_sample(captions: Path) -> None:
-    def refuse(data: bytes) -> int:
-        raise ValueError("out of memory")
-
-    with pytest.raises(SampleError, match=r"decode= raised:\n(?s:.)*ValueError: out of memory"):
-        only(captions, fields=(Member("bin", decode=refuse),))
 
 
 def test_a_pickle_in_an_npy_is_refused(write_samples: Write) -> None:
@@ -483,6 +451,13 @@ def test_a_mask_keeps_its_values_at_any_size_and_its_padding_can_be_chosen(
     assert np.array_equal(padded[2:-2], small)
 
 
+def test_a_mask_of_another_size_than_its_image_is_refused(write_samples: Write) -> None:
+    dataset = write_samples({"a": {"png": png(grey(0)), "mask.png": png(grey(0, 5, 5))}})
+    reason = r"'a' .*\(it has 5 x 5 pixels, but its index has 30 x 20"
+    with pytest.raises(SampleError, match=reason):
+        only(dataset, fields=["mask.png"])
+
+
 def test_boxes_are_clipped_and_empty_ones_dropped(write_samples: Write) -> None:
     boxes = [[-5, -5, 14, 10], [50, 30, 60, 40], [25, 10, 25, 30], [30, 15, 31, 20.5]]
     content = [{"bbox": box, "category_id": n} for n, box in enumerate(boxes)]
@@ -514,22 +489,3 @@ def test_where_they_are_missing_a_mask_is_none_and_there_are_no_boxes(write_samp
         "kept": ((0,), torch.int64),
         "labels": ((0,), torch.int64),
     }
-
-
-def test_what_is_wrong_with_boxes_or_a_mask_names_the_sample(write_samples: Write) -> None:
-    sample = {
-        "png": png(grey(0)),
-        "json": b'{"boxes": [[0, 0, 9, 9]], "labels": [], "flaws": [[0, 1], [2]]}',
-        "mask.png": png(grey(0, 5, 5)),
-    }
-    dataset = write_samples({"a": sample})
-    for field, reason in [
-        (Boxes("json", path="box"), "'a' .* nothing at 'box'"),
-        (Boxes("json", path="flaws"), r"'a' .*\(its 'flaws' is not a list of rows of four"),
-        (Boxes("json", labels="labels"), "'a' .* 0 labels for 1 boxes"),
-        ("mask.png", r"'a' .*\(it has 5 x 5 pixels, but its index has 30 x 20"),
-    ]:
-        with pytest.raises(SampleError, match=reason):
-            only(dataset, fields=[field])
-    with pytest.raises(ReaderError, match="format is one of xyxy, xywh, cxcywh"):
-        Boxes("json", format="yolo")

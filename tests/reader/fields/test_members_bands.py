@@ -155,5 +155,3 @@ def test_bands_that_are_no_array_need_a_decoder(write_samples: Write) -> None:
     field = Bands("bin", decode=lambda data: np.frombuffer(data, "u2").reshape(array.shape))
     (found,) = only(packed, batch_size=1, fields=(field,))
     assert np.array_equal(found[0], np.moveaxis(array, -1, 0))
-    with pytest.raises(ArgumentError, match="interpolation"):
-        Bands("npy", interpolation="lanczos")

@@ -1,6 +1,5 @@
 """Key points over an image: found where they were drawn, whatever its transforms."""
 
-import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -269,36 +268,9 @@ def test_what_would_be_misread_is_refused_by_name(
         read(write(content), field)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ({"format": "yx"}, 'format is "xyv" or "xy", not'),
-        ({"names": "nose"}, "names is a list of names"),
-        ({"flip": [1, 2]}, "flip is a list of pairs of numbers"),
-        ({"flip": [(1, 2), (2, 3)]}, "each number once"),
-        ({"flip": [(1, 5)], "names": NAMES}, "each number once"),
-        ({"path": 3}, "path is a string"),
-        ({"centers": True, "normalized": True}, "fractions count no pixels"),
-    ],
-)
-def test_wrong_arguments_are_refused_at_once(arguments: Any, sentence: str) -> None:
-    with pytest.raises(ArgumentError, match=sentence):
-        Points("json", **arguments)
-
-
 def test_the_gpus_decoder_refuses_points(write: Write) -> None:
     dataset = write({"keypoints": [flat(MIDDLES)]})
     with pytest.raises(
         ArgumentError, match=r'does not support .* points, polygons .* use decode="cpu"'
     ):
         Loader(dataset, fields=("image", Points("json")), decode="gpu", transforms=[Resize(8)])
-
-
-def test_a_decoder_of_ones_own_gives_the_points(write: Write) -> None:
-    dataset = write({"marks": [[16, 12], [32, 24]]})
-
-    def one_face(data: bytes) -> dict[str, Any]:
-        return {"keypoints": [json.load(io.BytesIO(data))["marks"]]}
-
-    ((_, found),) = read(dataset, Points("json", format="xy", decode=one_face))
-    assert found["keypoints"].tolist() == [[[16, 12, 2], [32, 24, 2]]]

@@ -19,7 +19,6 @@ from PIL import Image
 
 from packer.options.declared import SourceOptions
 from reader import (
-    ArgumentError,
     CenterCrop,
     Letterbox,
     Loader,
@@ -254,20 +253,6 @@ def test_what_would_be_misread_is_refused_by_name(
 def test_lines_that_are_no_outlines_are_refused(write: Write, line: bytes) -> None:
     with pytest.raises(SampleError, match=r"line 1 has [58] numbers; a line of an outline"):
         read(write(line, ext="txt"), Polygons("txt"))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ({"format": "xyxy"}, 'format is "xy" or "cxcywhr", not'),
-        ({"min_visible": 2}, "min_visible is a share from 0 to 1"),
-        ({"clip": 1}, "clip is True or False"),
-        ({"format": "cxcywhr", "normalized": True}, "rotated boxes are in pixels"),
-    ],
-)
-def test_wrong_arguments_are_refused_at_once(arguments: Any, sentence: str) -> None:
-    with pytest.raises(ArgumentError, match=sentence):
-        Polygons("json", **arguments)
 
 
 def test_a_decoder_may_give_arrays(write: Write) -> None:

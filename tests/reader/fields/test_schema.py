@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from delivered import COUNT, CROP, EVERYTHING, epoch_of, indexes, only
+from delivered import CROP, EVERYTHING, epoch_of, only
 from made_images import encode, make_image
 from PIL import Image
 
 from reader import CenterCrop, Dataset, Loader, Mask, RandomResizedCrop, Resize, WorkerError
+from reader.batch.layout import BatchArrays
+from reader.fields.columns import BatchSchema, ImageColumn, StoredBatch
 
 pytestmark = pytest.mark.usefixtures("no_leftovers")
 
@@ -26,16 +28,6 @@ def test_images_lie_in_channels_last_memory_and_the_types_are_as_promised(packed
     assert (image.dtype, label.dtype, index.dtype) == (torch.uint8, torch.int64, torch.int64)
     assert (valid.dtype, valid.shape) == (torch.bool, (5,))
     assert isinstance(key, list)
-
-
-def test_images_of_different_sizes_come_as_a_list(packed: Path) -> None:
-    dataset = Dataset(packed)
-    seen = epoch_of(packed, batch_size=8, workers=2, shuffle=True, fields=EVERYTHING)
-    assert sorted(indexes(seen, 2)) == list(range(COUNT))
-    for images, _, index, _, _ in seen:
-        assert isinstance(images, list)
-        for image, number in zip(images, index.tolist(), strict=True):
-            assert np.array_equal(image.permute(1, 2, 0).numpy(), dataset[number][0])
 
 
 def test_images_of_one_size_come_as_one_tensor_without_transforms(
@@ -139,3 +131,29 @@ def varied_pictures(write_samples: Callable[..., Path]) -> Path:
             "labels.png": encode(image, "PNG"),
         }
     return write_samples(samples)
+
+
+@pytest.fixture
+def arrays() -> BatchArrays:
+    layout = BatchSchema.of_images(3, (4, 6)).layout
+    return layout.arrays(np.zeros(layout.slot_bytes, np.uint8))
+
+
+def test_an_image_smaller_than_its_row_is_given_in_its_own_shape(
+    arrays: BatchArrays, packed: Path
+) -> None:
+    column = ImageColumn.of("image", (4, 6), is_listed=True)
+    for row, (height, width) in enumerate([(2, 3), (4, 6), (6, 4)]):
+        out = column.out(arrays, row, (height, width))
+        assert out is not None
+        out[:] = row + 1
+        arrays["shape"][row] = height, width
+    images = column.deliver(StoredBatch(3, arrays, {}, Dataset(packed)))
+    assert [tuple(image.shape) for image in images] == [(3, 2, 3), (3, 4, 6), (3, 6, 4)]
+    assert [int(image.min()) for image in images] == [1, 2, 3]
+    assert [int(image.max()) for image in images] == [1, 2, 3]
+
+
+def test_an_image_larger_than_its_row_is_refused(arrays: BatchArrays) -> None:
+    with pytest.raises(ValueError, match="5 x 6"):
+        ImageColumn.of("image", (4, 6)).out(arrays, 0, (5, 6))

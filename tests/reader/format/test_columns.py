@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reader.format import Index
+from reader.format import FORMATS, Index
 from reader.format.columns import ImageRow, MemberRow, Rows
 from reader.format.index import metadata_of
 from reader.format.safetensors import serialize
@@ -16,7 +16,7 @@ _IMAGES = st.builds(
     label=st.integers(-1, 2**28 - 1),
     height=st.integers(1, 2**31 - 1),
     width=st.integers(1, 2**31 - 1),
-    format=st.just(0),
+    format=st.integers(0, len(FORMATS) - 1),
     channels=st.integers(1, 4),
     orientation=st.integers(1, 8),
     crc32=st.integers(0, 2**32 - 1),
@@ -25,7 +25,7 @@ _MEMBERS = st.builds(
     MemberRow, st.integers(1, 2**40), st.integers(0, 2**40), st.integers(0, 2**32 - 1)
 )
 _SAMPLES = st.tuples(
-    st.text("ab/ü", max_size=4),
+    st.text(st.characters(exclude_categories=["Cs"])),
     _IMAGES,
     st.dictionaries(st.sampled_from(["json", "mask.png", "txt"]), _MEMBERS),
 )

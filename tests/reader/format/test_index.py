@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 from delivered import Write
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 from safetensors import safe_open
 from safetensors.numpy import load_file
@@ -25,7 +23,6 @@ METADATA = {
     "rejected": json.dumps([["cat/b.jpg", "it is empty"]]),
     "untiled": json.dumps([["cat/a.jpg", "it has four channels"]]),
 }
-TMP = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def lists(values: list[bytes]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -83,42 +80,6 @@ def write(tmp_path: Path) -> Write:
 def raw(header: object, data: bytes = b"", length: int | None = None) -> bytes:
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     return (len(text) if length is None else length).to_bytes(8, "little") + text + data
-
-
-@given(
-    st.lists(
-        st.tuples(
-            st.text(st.characters(exclude_categories=["Cs"])),
-            st.binary(),
-            st.integers(-1, 2**28 - 1),
-            st.integers(0, len(FORMATS) - 1),
-            st.integers(0, 2**32 - 1),
-        )
-    )
-)
-@TMP
-def test_an_index_gives_back_what_was_written(
-    tmp_path: Path, rows: list[tuple[str, bytes, int, int, int]]
-) -> None:
-    keys, names, labels, formats, crcs = zip(*rows, strict=True) if rows else [()] * 5
-    written = {name: sound[: len(rows)] for name, sound in columns().items() if "seg" not in name}
-    written |= {
-        name: np.resize(sound, len(rows)).astype(sound.dtype) for name, sound in written.items()
-    }
-    written["label"] = np.array(labels, "<i8")
-    written["format"] = np.array(formats, "u1")
-    written["crc32"] = np.array(crcs, "<u4")
-    written["key"], written["key_offset"] = lists([key.encode() for key in keys])
-    written["name"], written["name_offset"] = lists(list(names))
-    (tmp_path / "index").write_bytes(serialize(written, METADATA))
-    index = Index(tmp_path / "index")
-    assert len(index) == len(rows)
-    assert index.metadata == METADATA
-    assert set(index.columns) == set(written)
-    for name, column in written.items():
-        np.testing.assert_array_equal(index.columns[name], column)
-    assert [index.key(row) for row in range(len(rows))] == list(keys)
-    assert [index.bytes_of("name", row) for row in range(len(rows))] == list(names)
 
 
 def test_an_index_says_what_it_knows(write: Write) -> None:
@@ -337,24 +298,6 @@ def test_an_index_cut_short_is_refused(write: Write) -> None:
         path.write_bytes(whole[:length])
         with pytest.raises(FormatError):
             Index(path)
-
-
-@given(st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), min_size=1, max_size=4))
-@settings(TMP, max_examples=300)
-def test_flipped_bytes_are_read_or_refused(tmp_path: Path, flips: list[tuple[int, int]]) -> None:
-    data = bytearray(serialize(columns(), METADATA))
-    for at, value in flips:
-        data[at % len(data)] = value
-    (tmp_path / "index").write_bytes(data)
-    try:
-        index = Index(tmp_path / "index")
-    except FormatError:
-        return
-    for row in range(len(index)):  # what was let in can be sliced without looking
-        assert index.bytes_of("name", row) is not None
-        for ext in ("jpg", "cls"):
-            span = index.span(ext, row)
-            assert span is None or sum(span) <= index.tar_bytes
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """What a JPEG says before its first scan, as libjpeg-turbo reads it."""
 
-from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -10,8 +9,6 @@ from hypothesis import strategies as st
 from made_images import encode, make_image
 
 from reader.format.jpeg import first_frame, mcu_size, segments_of
-
-Encode = Callable[..., bytes]
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +45,7 @@ def test_what_a_decoder_would_read_otherwise_is_refused(jpeg: bytes, junk: bytes
         first_frame(jpeg[:2] + junk + jpeg[2:])
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_where_a_decoder_finds_a_header_too_it_is_the_same_one(
     jpeg: bytes, data: st.DataObject

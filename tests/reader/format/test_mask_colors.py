@@ -66,22 +66,6 @@ def test_a_file_that_lists_no_colours_is_refused_with_the_reason(
         Mask("mask.png", colors=tmp_path / "class_dict.csv")
 
 
-@pytest.mark.parametrize(
-    ("given", "reason"),
-    [
-        ("missing.csv", "No such file"),
-        ([], "0 colours"),
-        ([(0, 0)], "is not a colour"),
-        ([(0, 0, 0.5)], "Give"),
-        ([(0, 0, 0), (0, 0, 0)], "several classes: 0 and 1"),
-        (7, "colors is a list of colours"),
-    ],
-)
-def test_colours_that_are_none_are_refused(given: Any, reason: str) -> None:
-    with pytest.raises(ArgumentError, match=reason):
-        Mask("mask.png", colors=given)
-
-
 def test_dataset_json_keeps_colours_and_has_none_without(tmp_path: Path) -> None:
     found = {"mask.png": MaskColors(COLORS, NAMES)}
     manifest = Manifest("0", {}, "", (), ("mask.png",), (), mask_colors=found)

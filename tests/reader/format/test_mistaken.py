@@ -26,23 +26,28 @@ def filled(folder: Path, *names: str) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", ["1.jpg", "cat/1.JPEG", "train/cat/1.png"])
-def test_a_folder_of_images_leads_to_packing_them(tmp_path: Path, name: str) -> None:
-    folder = filled(tmp_path / "my images", "README.md", name)
-    assert reason_for(folder) == (
-        f"{folder} is not a dataset: it contains images. To make a dataset of them in the new "
-        f"folder SHARDS, run `packer pack '{folder}' SHARDS`."
-    )
+PACK = (
+    "{0} is not a dataset: it contains images. To make a dataset of them in the new folder SHARDS, "
+    "run `packer pack '{0}' SHARDS`."
+)
 
 
-def test_a_folder_of_tars_leads_to_indexing_them(tmp_path: Path) -> None:
-    folder = filled(tmp_path / "tars", "train/000.tar", "train/1.jpg")
-    assert f"run `packer index {folder}`." in reason_for(folder)
-
-
-def test_a_dataset_that_lost_its_manifest_leads_to_making_it_again(tmp_path: Path) -> None:
-    folder = filled(tmp_path / "shards", "shard-000000.tar", "shard-000000.safetensors")
-    assert "its dataset.json is missing. Restore it from a copy, or run" in reason_for(folder)
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        *((("README.md", name), PACK) for name in ("1.jpg", "cat/1.JPEG", "train/cat/1.png")),
+        (("train/000.tar", "train/1.jpg"), "run `packer index '{0}'`."),
+        (
+            ("shard-000000.tar", "shard-000000.safetensors"),
+            "its dataset.json is missing. Restore it from a copy, or run",
+        ),
+    ],
+)
+def test_a_folder_leads_to_what_makes_a_dataset_of_it(
+    tmp_path: Path, names: tuple[str, ...], said: str
+) -> None:
+    folder = filled(tmp_path / "my files", *names)
+    assert said.format(folder) in reason_for(folder)
 
 
 def test_a_folder_beside_its_dataset_leads_there(packed: Path, tmp_path: Path) -> None:

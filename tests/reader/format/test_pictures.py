@@ -33,13 +33,9 @@ def test_a_picture_within_pillows_limit_leaves_it_alone() -> None:
         assert before == Image.MAX_IMAGE_PIXELS is not None
 
 
-def test_a_format_that_is_not_packed_is_not_opened() -> None:
-    with pytest.raises(UnidentifiedImageError), opened(encoded("ICO")):
-        pass
-
-
-def test_only_the_named_formats_are_opened() -> None:
-    with pytest.raises(UnidentifiedImageError), opened(encoded("BMP"), "PNG"):
+@pytest.mark.parametrize(("kind", "named"), [("ICO", ()), ("BMP", ("PNG",))])
+def test_only_formats_that_are_packed_or_named_are_opened(kind: str, named: tuple[str]) -> None:
+    with pytest.raises(UnidentifiedImageError), opened(encoded(kind), *named):
         pass
 
 

@@ -29,7 +29,6 @@ from reader import (
     Dataset,
     Member,
     Mix,
-    Weighted,
 )
 from reader.format import BoxEncoding, Manifest
 
@@ -40,9 +39,7 @@ def mix(packed: Path, others: Path) -> Mix:
     return Mix({"a": (Dataset(packed), 24), "b": (Dataset(others), 8)}, by="choose")
 
 
-@pytest.mark.parametrize(
-    "shuffle", [False, True, BlockShuffle(2), BlockShuffle(2, streams=2)], ids=str
-)
+@pytest.mark.parametrize("shuffle", [True, BlockShuffle(2, streams=2)], ids=str)
 def test_every_epoch_has_what_the_mix_says_and_all_samples_come_equally_often(
     mix: Mix, shuffle: Any
 ) -> None:
@@ -108,33 +105,6 @@ def test_drawn_with_replacement_it_has_its_shares_on_average(packed: Path, other
     assert set(map(int, found)) == set(range(46))
     first = found[:46]
     assert len(set(map(int, first))) < 46
-
-
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        ({"sampler": [0]}, "both choose samples. Leave the sampler"),
-        ({"sampler": Weighted([1.0] * 46)}, "Leave the sampler out"),
-        ({"batch_sampler": [[0]], "batch_size": 1}, "Leave the sampler out"),
-        ({"shuffle": AspectBuckets(4)}, r"AspectBuckets\(.* is for a Mix without numbers"),
-        (
-            {"shuffle": BlockShuffle(2, streams=4), "epoch_size": 30},
-            "multiple of 4 samples: give epoch_size=28",
-        ),
-        ({"fields": ("txt",)}, r"There is no field 'txt'"),
-        ({"split": "train"}, "opened with split=None, not 'train'"),
-    ],
-    ids=str,
-)
-def test_what_contradicts_a_mix_is_refused(mix: Mix, options: dict[str, Any], reason: str) -> None:
-    with pytest.raises(ArgumentError, match=reason):
-        load(mix, **options)
-
-
-def test_blocks_are_not_drawn_with_replacement(packed: Path) -> None:
-    mix = Mix([Dataset(packed)], replacement=True)
-    with pytest.raises(ArgumentError, match=r"BlockShuffle\(shards=2\) is for a Mix without"):
-        load(mix, shuffle=BlockShuffle(2))
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Every order of every source: the same rows by any workers, batches and ranks, and after stops.
+"""Every order of every source: every sample once, the same by any workers, ranks, and after stops.
 
 A row is a sample's number and all that belongs to it, its augmented pixels included.
 """
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from delivered import AUGMENT, CROP, EVERYTHING
+from delivered import AUGMENT, CROP, EVERYTHING, augmented
 from made_images import encode, make_image
 from orders import SHUFFLES, options_of
 from store_server import serving
@@ -24,7 +24,7 @@ from reader import Dataset, Loader, Mix, RandomCrop, RandomHorizontalFlip
 
 Row = tuple[object, ...]
 EXTRA = {"joined": ("txt", "json.number"), "mix": ("source",), "mix with numbers": ("source",)}
-SOURCES = ("folder", "memory", "subset", "store", "raw", *EXTRA)
+SOURCES = ("folder", "memory", "decoded", "subset", "store", "raw", *EXTRA)
 ORDERS = options_of(1).keys()
 ONCE = {*SHUFFLES, "in buckets", "by numbers"}  # orders that have every sample once
 # Each source, and each order, by some of the others; the other pairs are slow.
@@ -80,6 +80,7 @@ def origin(
         makers: dict[str, Callable[[], Dataset | Mix]] = {
             "folder": lambda: whole,
             "memory": lambda: Dataset(packed, cache="ram"),
+            "decoded": lambda: Dataset(packed),  # which the loader keeps decoded
             "subset": lambda: whole.subset([*range(35, 3, -2)]),
             "store": far,
             "raw": lambda: Dataset(raw),
@@ -91,9 +92,11 @@ def origin(
 
 
 def load(name: str, dataset: Dataset | Mix, order: str, **options: Any) -> Loader:
-    # Raw images are gathered many at a time by the transforms that can do so.
-    crop = (RandomCrop((24, 32)), RandomHorizontalFlip()) if name == "raw" else AUGMENT
+    # Raw images are gathered many at a time by the transforms that can do so, others kept whole.
+    is_cropped = name in ("raw", "decoded")
+    crop = (RandomCrop((24, 32)), RandomHorizontalFlip()) if is_cropped else AUGMENT
     fields = (*EVERYTHING, "name", *EXTRA.get(name, ()))
+    options |= {"cache": "decoded"} if name == "decoded" else {}
     arguments = {"transforms": crop, "seed": 5, **options_of(len(dataset))[order], **options}
     return Loader(dataset, fields=fields, **arguments)
 
@@ -144,9 +147,11 @@ def deliver(make: Callable[..., Loader], cuts: Sequence[Any], is_striped: bool) 
 
 @pytest.mark.parametrize(("origin", "order"), CASES, indirect=["origin"])
 def test_rows_and_their_order_depend_on_no_workers_batches_ranks_and_stops(
-    origin: tuple[str, Dataset | Mix], order: str
+    request: pytest.FixtureRequest, origin: tuple[str, Dataset | Mix], order: str
 ) -> None:
     kind, dataset = origin
+    if kind == "decoded":
+        request.getfixturevalue("shared_memory_alone")
 
     def make(**options: Any) -> Loader:
         return load(kind, dataset, order, epochs=2, **options)
@@ -164,10 +169,12 @@ def test_rows_and_their_order_depend_on_no_workers_batches_ranks_and_stops(
 
 @pytest.mark.parametrize("origin", SOURCES, indirect=True)
 def test_each_sample_comes_with_its_own_pixels_and_members(
-    origin: tuple[str, Dataset | Mix],
+    request: pytest.FixtureRequest, origin: tuple[str, Dataset | Mix]
 ) -> None:
     name, dataset = origin
-    with load(name, dataset, "shuffled", transforms=[CROP], batch_size=7, workers=2) as loader:
+    if name == "decoded":
+        request.getfixturevalue("shared_memory_alone")
+    with load(name, dataset, "shuffled", transforms=[CROP], batch_size=7, workers=0) as loader:
         for images, _, index, _, keys, _, *more in loader:
             for row, number in enumerate(index.tolist()):
                 pixels = dataset[number][0]
@@ -178,3 +185,25 @@ def test_each_sample_comes_with_its_own_pixels_and_members(
                     assert (more[0][row], more[1][row]) == (keys[row], number)
                 elif more:
                     assert more[0][row] == (number >= 39)
+
+
+def test_more_ranks_than_samples_pad_whole_batches(make_dataset: Callable[..., Path]) -> None:
+    folder = make_dataset({f"{n}.png": encode(make_image(n), "PNG") for n in range(2)})
+    valid = []
+    for rank in range(3):
+        with augmented(folder, workers=0, rank=rank, world_size=3) as loader:
+            ((image, _, _, rows, _),) = loader
+            valid += rows.tolist()
+            assert image.any()
+    assert valid == [True, True, False]
+
+
+def test_drop_last_gives_every_rank_whole_batches_of_its_own_samples(packed: Path) -> None:
+    seen: list[int] = []
+    for rank in range(3):
+        with augmented(packed, workers=0, rank=rank, world_size=3, drop_last=True) as loader:
+            for _, _, index, valid, _ in loader:
+                assert len(index) == 4
+                assert valid.all()
+                seen += index.tolist()
+    assert len(set(seen)) == len(seen) == 36

@@ -33,18 +33,21 @@ def test_a_seed_changes_the_order_and_the_augmentation(packed: Path) -> None:
     order: dict[str, Any] = {"fields": ["index"], "transforms": [CROP]}
     augmented: dict[str, Any] = {"fields": ["image"], "shuffle": False}
     for options in (order, augmented):
-        digests = [*two_epochs(packed, 2, **options), *two_epochs(packed, 2, **options, seed=4)]
+        digests = [*two_epochs(packed, 0, **options), *two_epochs(packed, 0, **options, seed=4)]
         assert len(set(digests)) == 4
 
 
 def test_without_chance_every_epoch_is_the_same(packed: Path) -> None:
-    first, second = two_epochs(packed, 2, transforms=[CROP], shuffle=False)
+    first, second = two_epochs(packed, 0, transforms=[CROP], shuffle=False)
     assert first == second
 
 
 def test_a_script_without_main_guard_and_close_but_with_its_own_transform_delivers_the_same(
-    packed: Path, run_script: Script
+    packed: Path, run_script: Script, tmp_path: Path
 ) -> None:
+    for name in ("reader", "pickle", "numpy"):  # in the working directory, and not imported
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('the wrong module')")
+
     class Mine:
         def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
             geometry.crop(rng.integer(9), rng.integer(9), 40, 50)
@@ -74,6 +77,7 @@ def test_a_script_without_main_guard_and_close_but_with_its_own_transform_delive
         print(*[child.pid for child in psutil.Process().children(recursive=True)])
         """,
         packed,
+        cwd=tmp_path,
     )
     assert (done.returncode, done.stderr) == (0, "")
     *digests, pids = done.stdout.splitlines()

@@ -139,7 +139,7 @@ def test_what_map_batch_gives_comes_as_it_is_and_keeps_its_memory(
         images, labels = batch
         return Mixed(images * 2, OrderedDict(labels=[labels + 1]))
 
-    with Loader(packed, batch_size=4, workers=1, transforms=[CROP], map_batch=mix) as loader:
+    with Loader(packed, batch_size=4, workers=0, transforms=[CROP], map_batch=mix) as loader:
         for batch in CUDAPrefetcher(loader):
             assert type(batch) is Mixed
             assert type(batch.others) is OrderedDict
@@ -187,7 +187,7 @@ def test_the_pretended_gpu_sees_what_would_go_wrong_without(
 
 def encoded(packed: Path, **options: Any) -> Loader:
     transforms = [RandomResizedCrop(32), RandomHorizontalFlip()]
-    options = {"workers": 1, "transforms": transforms, "decode": "gpu", **options}
+    options = {"workers": 0, "transforms": transforms, "decode": "gpu", **options}
     return Loader(packed, batch_size=8, **options)
 
 

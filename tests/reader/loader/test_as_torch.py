@@ -2,6 +2,7 @@
 
 import pickle
 import re
+import traceback
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -161,6 +162,7 @@ def test_a_collate_fn_for_pil_images_fails_with_what_it_gets(packed: Path) -> No
         next(iter(loader))
     words = r"image: uint8 tensor \(3, .*\), label: int\).*fast_collate does, leave it out"
     assert re.search(words, str(caught.value.__cause__))
+    assert traceback.extract_tb(caught.value.__traceback__)[-1].name == "fast_collate"
 
 
 def test_a_collate_fn_for_pil_images_batches_a_dataset_with_a_transform(packed: Path) -> None:
@@ -171,20 +173,6 @@ def test_a_collate_fn_for_pil_images_batches_a_dataset_with_a_transform(packed: 
     image, label = next(iter(loader))
     assert image.shape == (BATCH, 3, 24, 32)
     assert label.tolist() == Dataset(packed).targets[:BATCH]
-
-
-def test_page_locked_memory_is_told(packed: Path) -> None:
-    class Cuda:
-        def register(self, address: int, size: int) -> str:
-            return ""
-
-        def unregister(self, address: int) -> None:
-            pass
-
-    with opened(packed) as loader:
-        assert loader.pin_memory is False
-        loader.page_lock(Cuda())
-        assert loader.pin_memory is True
 
 
 def test_num_workers_and_pin_memory_mean_what_they_do_in_torch(

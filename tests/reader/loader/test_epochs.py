@@ -20,7 +20,7 @@ from reader import ArgumentError, ReaderError
 pytestmark = pytest.mark.usefixtures("no_leftovers")
 
 
-load = partial(delivered.load, shuffle=True, workers=1)
+load = partial(delivered.load, shuffle=True)
 
 
 def test_a_loader_made_before_torch_distributed_reads_as_one_made_after(
@@ -65,12 +65,12 @@ def test_an_iterator_that_was_only_tried_leaves_nothing_of_another_share(
 
 
 @pytest.mark.parametrize("epochs", [1, 2])
-def test_a_drop_last_that_leaves_no_step_is_refused_with_the_numbers(
+def test_a_drop_last_that_leaves_no_step_is_refused_and_one_that_leaves_one_is_not(
     packed: Path, epochs: int
 ) -> None:
     samples = epochs * COUNT
     options = {"drop_last": True, "epochs": epochs}
-    with pytest.raises(ArgumentError, match=rf"{samples + 1} samples .* there are {samples}\."):
+    with pytest.raises(ArgumentError):
         load(packed, batch_size=samples + 1, **options)
     with load(packed, batch_size=samples, **options) as loader:
         assert (len(loader), len(indexes(loader))) == (1, samples)
@@ -109,7 +109,7 @@ def test_a_pickled_loader_goes_on_at_its_place_with_workers_of_its_own(
     def map_sample(sample: dict[str, Any]) -> dict[str, Any]:  # pickled by value
         return sample | {"label": factor * sample["label"]}
 
-    options = {"map_sample": map_sample, "fields": ["label"]}
+    options = {"map_sample": map_sample, "fields": ["label"], "workers": 1}
     monkeypatch.chdir(packed.parent)
     with load(Path(packed.name), **options) as loader:
         iterator = iter(loader)
@@ -158,20 +158,9 @@ def test_breaking_out_of_a_loop_and_starting_again_works(packed: Path) -> None:
         assert tuple(next(iter(loader))[0].tolist()) == firsts[2]
 
 
-def test_nested_loops_over_one_loader_are_epochs_of_their_own(packed: Path) -> None:
-    with augmented(packed, batch_size=13, workers=2) as loader:
-        expected = [digest(loader) for _ in range(4)]
-    with augmented(packed, batch_size=13, workers=2) as loader:
-        outer, inner = [], []
-        for batch in loader:
-            outer.append(batch)
-            inner.append(digest(loader))
-    assert digest(outer) == expected[0]
-    assert inner == expected[1:]
-
-
-def test_iterators_of_one_loader_may_advance_in_any_order(packed: Path) -> None:
-    with load(packed, batch_size=2, workers=2) as loader:
+@pytest.mark.parametrize("workers", [2, 0])
+def test_iterators_of_one_loader_may_advance_in_any_order(packed: Path, workers: int) -> None:
+    with load(packed, batch_size=2, workers=workers) as loader:
         expected = [indexes(loader) for _ in range(5)]
         loader.set_epoch(0)
         iterators = [iter(loader) for _ in range(5)]

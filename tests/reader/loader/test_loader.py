@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("no_leftovers")
 
 
 def test_a_batch_is_image_and_label_unless_other_fields_are_asked_for(packed: Path) -> None:
-    options: dict[str, Any] = {"batch_size": 39, "workers": 1, "transforms": [CROP]}
+    options: dict[str, Any] = {"batch_size": 39, "workers": 0, "transforms": [CROP]}
     with Loader(packed, **options) as loader, Loader(packed, **options, fields=["key"]) as keys:
         ((image, label),) = loader
         ((key,),) = keys
@@ -26,23 +26,23 @@ def test_a_batch_is_image_and_label_unless_other_fields_are_asked_for(packed: Pa
 
 
 def test_a_loader_prints_what_it_does(packed: Path) -> None:
-    options: dict[str, Any] = {"batch_size": 8, "workers": 1, "transforms": [CROP], "seed": 5}
+    options: dict[str, Any] = {"batch_size": 8, "workers": 0, "transforms": [CROP], "seed": 5}
     whole = repr(Dataset(packed))
     with Loader(packed, shuffle=True, **options) as loader:
         steps = f"<Loader of {whole}: 5 steps of 8 samples"
-        assert repr(loader) == f"{steps}, shuffle=True, seed=5, workers=1, in epoch 0>"
+        assert repr(loader) == f"{steps}, shuffle=True, seed=5, workers=0, in epoch 0>"
         list(loader)
         assert repr(loader).endswith("in epoch 1>")
     with Loader(packed, epochs=None, rank=1, world_size=2, sampler=[3, 4], **options) as loader:
         steps = f"<Loader of {whole}: steps without end of 8 samples on rank 1 of 2"
-        assert repr(loader) == f"{steps}, sampler=list of 2 numbers, seed=5, workers=1, in epoch 0>"
+        assert repr(loader) == f"{steps}, sampler=list of 2 numbers, seed=5, workers=0, in epoch 0>"
 
 
 def test_a_split_of_a_folder_is_loaded_by_its_name(packed_copy: Path) -> None:
     manifest = Manifest.load(packed_copy)
     shards = (*manifest.shards[:3], replace(manifest.shards[3], split="val"))
     (packed_copy / "dataset.json").write_text(replace(manifest, shards=shards).dump())
-    with Loader(packed_copy, split="val", workers=1, transforms=[CROP], fields=["key"]) as loader:
+    with Loader(packed_copy, split="val", workers=0, transforms=[CROP], fields=["key"]) as loader:
         assert [key for ((key,),) in loader] == list(Dataset(packed_copy).keys)[30:]
 
 

@@ -6,22 +6,12 @@ from typing import Any
 
 import pytest
 import torch
-from delivered import AUGMENT, COUNT, CROP, digest, indexes, load
+from delivered import COUNT, CROP, indexes, load
 from live_workers import workers
 
 from reader import Loader
 
 pytestmark = pytest.mark.usefixtures("no_leftovers")
-
-
-def test_two_loaders_run_side_by_side(packed: Path) -> None:
-    options: dict[str, Any] = {"batch_size": 5, "workers": 1, "transforms": AUGMENT}
-    with Loader(packed, **options, seed=1) as one, Loader(packed, **options, seed=2) as other:
-        pairs = list(zip(one, other, strict=True))
-        one.set_epoch(0)
-        other.set_epoch(0)
-        assert digest(pair[0] for pair in pairs) == digest(one)
-        assert digest(pair[1] for pair in pairs) == digest(other)
 
 
 def test_tensors_stay_valid_after_close_and_after_the_loader_is_gone(
@@ -56,7 +46,7 @@ def test_iterators_that_the_garbage_collector_drops_at_any_moment_do_no_harm(pac
     with load(packed, batch_size=2, workers=2) as loader:
         thresholds = gc.get_threshold()
         try:
-            for number in range(150):
+            for number in range(60):
                 gc.disable()
                 abandoned: list[Any] = [iter(loader)]
                 abandoned.append(abandoned)  # a cycle, as exceptions with a traceback make them

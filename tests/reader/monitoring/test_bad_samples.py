@@ -27,12 +27,12 @@ def damaged(packed_copy: Path) -> Path:
 
 def load(folder: Path | Dataset, **options: Any) -> Loader:
     fields = ("image", "label", "index", "valid")
-    arguments = {"batch_size": 8, "workers": 2, "transforms": [CenterCrop(16)], "fields": fields}
+    arguments = {"batch_size": 8, "workers": 0, "transforms": [CenterCrop(16)], "fields": fields}
     return Loader(folder, **{**arguments, **options})
 
 
 def test_masked_samples_are_black_and_not_valid(damaged: Path) -> None:
-    with load(damaged, on_error="mask", max_bad=0.2) as loader:
+    with load(damaged, on_error="mask", max_bad=0.2, workers=2) as loader:
         rows = [row for batch in loader for row in zip(*batch, strict=True)]
         assert [int(index) for _, _, index, _ in rows] == list(range(COUNT))
         for image, label, index, valid in rows:
@@ -112,7 +112,7 @@ def test_ranks_stay_in_step_and_report_all_of_5_percent_bad_samples(
     failed, shapes = 0, []
     for rank in range(RANKS):
         with load(
-            folder, on_error=policy, max_bad=0.06, batch_size=7, shuffle=True, seed=9, workers=1,
+            folder, on_error=policy, max_bad=0.06, batch_size=7, shuffle=True, seed=9,
             rank=rank, world_size=RANKS,
         ) as loader:  # fmt: skip
             batches, shape = iter(loader), []
@@ -174,3 +174,91 @@ def test_more_bad_samples_than_allowed_are_an_error(
             return
         with pytest.raises(SampleError, match=reason):
             list(loader)
+
+
+# Samples that `map_sample` drops by returning None
+
+Row = tuple[int, int, bool]
+
+
+def keep_even(sample: dict[str, Any]) -> dict[str, Any] | None:
+    return sample if sample["index"] % 2 == 0 else None
+
+
+def filtering(folder: Path | Dataset, **options: Any) -> Loader:
+    return load(folder, **{"map_sample": keep_even, **options})
+
+
+def rows(loader: Any) -> list[Row]:
+    batches = [[part.tolist() for part in batch[1:]] for batch in loader]
+    return [row for batch in batches for row in zip(*batch, strict=True)]
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_dropped_samples_are_masked_and_counted_apart_from_bad_ones(
+    packed: Path, workers: int
+) -> None:
+    with filtering(packed, on_error="mask", max_bad=0, workers=workers) as loader:
+        found = rows(loader)
+        assert [(index, valid) for _, index, valid in found] == [
+            (number, number % 2 == 0) for number in range(COUNT)
+        ]
+        assert all(label == -1 for label, index, _ in found if index % 2)
+        statistics = loader.statistics()
+        assert (statistics.filtered, statistics.bad, loader.bad_samples) == (19, 0, {})
+        assert "samples that map_sample dropped: 19" in str(statistics)
+
+
+def test_the_next_sample_takes_the_place_of_a_dropped_one(packed: Path) -> None:
+    with filtering(packed, on_error="substitute", max_bad=0) as loader:
+        found = rows(loader)
+    assert [index for _, index, _ in found] == [
+        number if number % 2 == 0 else (number + 1) % COUNT for number in range(COUNT)
+    ]
+    assert all(valid for *_, valid in found)
+
+
+@pytest.mark.parametrize("policy", ["mask", "substitute"])
+def test_a_resumed_epoch_is_that_of_one_run_whatever_the_workers(packed: Path, policy: str) -> None:
+    options = {"on_error": policy, "shuffle": True, "seed": 3, "batch_size": 5}
+    with filtering(packed, **options) as loader:
+        whole = rows(loader)
+    with filtering(packed, **options, workers=2) as loader:
+        batches = iter(loader)
+        begun = rows([next(batches), next(batches)])
+        state = loader.state_dict()
+    with filtering(packed, **options) as loader:
+        loader.load_state_dict(state)
+        assert begun + rows(loader) == whole
+
+
+def test_none_is_an_error_that_names_the_sample_where_nothing_may_be_dropped(packed: Path) -> None:
+    reason = "map_sample returned None for the sample '.*'. .* on_error=\"substitute\""
+    with filtering(packed) as loader, pytest.raises(SampleError, match=reason):
+        rows(loader)
+    with pytest.raises(SampleError, match=reason):
+        filtering(packed, map_sample=lambda sample: None)
+
+
+def test_dropped_and_bad_samples_come_together(packed_copy: Path) -> None:
+    for number in (4, 5):
+        damage(packed_copy, number)
+    with filtering(packed_copy, on_error="mask", max_bad=0.1) as loader:
+        assert [index for _, index, valid in rows(loader) if valid] == [
+            number for number in range(0, COUNT, 2) if number != 4
+        ]
+        assert sorted(loader.bad_samples) == [4, 5]
+        assert loader.statistics().filtered == 18
+
+
+def test_a_dataset_of_which_all_is_dropped_ends_in_an_error(packed: Path) -> None:
+    odd = Dataset(packed, subset=[1, 3, 5])
+    kept = {"map_sample": lambda s: s if s["name"].startswith("kept") else None}
+    kept |= {"fields": ("label", "name", "valid")}
+    with pytest.raises(SampleError, match="map_sample returned None"):
+        filtering(odd, on_error="substitute", **kept)
+    with (
+        filtering(odd, on_error="substitute", **kept, collate_fn=list, batch_size=1) as loader,
+        pytest.raises(SampleError, match="map_sample returned None for all of 3 samples"),
+    ):
+        deque(chain(loader, loader, loader), maxlen=0)

@@ -51,11 +51,27 @@ def test_one_worker_that_gets_on_is_progress(packed: Path) -> None:
         assert look(watch, seen, PATIENCE / 3) == []
 
 
-def test_a_timeout_is_an_error_that_names_who_holds_what(packed: Path) -> None:
+MANY = [CurrentSample(number, number) for number in range(30)]
+
+
+@pytest.mark.parametrize(
+    ("notes", "named", "count"),
+    [
+        ([CurrentSample(0, 38)], r"timeout=5 .* sample 38 '.*' of .*\.tar", 1),
+        ([IDLE, CurrentSample(0, 5)], "^(?!.*has no sample).* sample 5 ", 1),
+        ([IDLE], "has no sample", 0),
+        (MANY, "; 26 more workers have", 4),
+    ],
+    ids=["one", "one of two", "idle", "many"],
+)
+def test_a_timeout_is_an_error_that_names_who_holds_what(
+    packed: Path, notes: list[CurrentSample], named: str, count: int
+) -> None:
     watch = StallDetector(Dataset(packed), timeout=5)
-    assert look(watch, hands(CurrentSample(0, 38)), 5) == []
-    with pytest.raises(WorkerError, match=r"timeout=5 .* sample 38 '.*' of .*\.tar"):
-        look(watch, hands(CurrentSample(0, 38)), 5)
+    assert look(watch, hands(*notes), 5) == []
+    with pytest.raises(WorkerError, match=named) as caught:
+        look(watch, hands(*notes), 5)
+    assert str(caught.value).count("is computing and has sample") == count
 
 
 def test_workers_that_start_are_given_the_time_for_it(packed: Path) -> None:
@@ -64,22 +80,6 @@ def test_workers_that_start_are_given_the_time_for_it(packed: Path) -> None:
     assert look(watch, starting, PATIENCE) == []
     with pytest.raises(WorkerError, match="has not yet started"):
         look(watch, starting, 2 * TICK)
-
-
-def test_idle_workers_are_named_only_where_none_holds_a_sample(packed: Path) -> None:
-    watch = StallDetector(Dataset(packed), timeout=2)
-    with pytest.raises(WorkerError) as caught:
-        look(watch, hands(IDLE, CurrentSample(0, 5)), 10)
-    assert "has no sample" not in str(caught.value)
-    with pytest.raises(WorkerError, match="has no sample"):
-        look(watch, hands(IDLE), 10)
-
-
-def test_of_many_workers_some_are_named_and_the_rest_counted(packed: Path) -> None:
-    watch = StallDetector(Dataset(packed), timeout=2)
-    with pytest.raises(WorkerError, match="; 26 more workers have") as caught:
-        look(watch, hands(*(CurrentSample(n, n) for n in range(30))), 10)
-    assert str(caught.value).count("is computing and has sample") == 4
 
 
 def test_without_its_shards_a_sample_is_named_by_number_and_tar(packed_copy: Path) -> None:

@@ -94,6 +94,7 @@ ENDS = {  # of the sentence, by what it names
 NAMED = {  # parts of the sentence
     "consumer": [({"waited": 0.1, "busy": 30.0}, "consumer-bound: workers busy 75%, the consumer")],
     "decode": [({"waited": 5.0}, "decode-bound: workers busy 98%, the consumer waited 50% of")],
+    "splice": [({"waited": 5.0, "work": "splice"}, "splice-bound: workers busy 98%")],
     "transform": [({"waited": 5.0, "transform": 30.0}, "transforms took 77% of the workers' time")],
     "storage": [
         ({"waited": 5.0, "read": 28.0, "cpu": 9.0, "read_bytes": 3e8}, "reading took 72% of the"),

@@ -9,7 +9,7 @@ from delivered import load
 from made_images import encode, make_image, turned
 
 import reader
-from reader import AspectBuckets, Loader, ReaderError
+from reader import AspectBuckets
 from reader.order.buckets import Bucketed
 
 
@@ -63,11 +63,3 @@ def test_the_ratios_are_those_of_the_upright_images(make_dataset: Callable[..., 
         files[f"{number:02d}.png"] = encode(make_image(number, *size), "PNG", exif=exif)
     with load(make_dataset(files), shuffle=AspectBuckets(4), transforms=()) as loader:
         assert loader.padding_waste() == 0
-
-
-def test_buckets_that_make_no_sense_are_refused(packed: Path) -> None:
-    for batch_size in (0, 4.0, "4"):
-        with pytest.raises(ReaderError, match="at least 1"):
-            AspectBuckets(batch_size)
-    with pytest.raises(ReaderError, match="AspectBuckets"):
-        Loader(packed, shuffle="aspect")  # type: ignore[arg-type]

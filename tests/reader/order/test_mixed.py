@@ -61,14 +61,6 @@ def test_any_run_of_positions_has_each_parts_share_to_within_three_samples(
         assert abs(found[part] - length * share / order.count) <= 3
 
 
-@pytest.mark.parametrize("size", [1, 7, 39, 40, 100])
-def test_one_part_is_its_order_cut_at_other_places(size: int) -> None:
-    order = Mixed.of([MixPart(GlobalShuffle(39, 5), size)])
-    expected = [number for epoch in range(30) for number in epoch_of(GlobalShuffle(39, 5), epoch)]
-    found = [number for epoch in range(10) for number in epoch_of(order, epoch)]
-    assert found == expected[: len(found)]
-
-
 def test_streams_stay_apart() -> None:
     shuffle = BlockShuffle(1, streams=4)
     parts = [

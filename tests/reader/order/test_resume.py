@@ -197,19 +197,6 @@ def test_a_loop_that_sets_each_epoch_goes_on_in_the_middle_of_one(packed: Path) 
                 loader.set_epoch(wrong)
 
 
-def test_an_endless_loader_goes_on_in_its_next_iterator_or_run(packed: Path) -> None:
-    with opened(packed, epochs=None) as loader:
-        whole = indexes(islice(loader, 40))
-    with opened(packed, epochs=None) as loader:
-        seen = indexes(islice(loader, 13))
-        seen += indexes(islice(loader, 12))  # as in: train, validate, train on
-        state = loader.state_dict()
-    with opened(packed, epochs=None, batch_size=2) as loader:
-        loader.load_state_dict(state)
-        seen += indexes(islice(loader, 30))
-    assert seen == whole
-
-
 def test_a_sampler_that_draws_otherwise_in_the_new_run_is_refused_in_mid_epoch_alone(
     packed: Path,
 ) -> None:

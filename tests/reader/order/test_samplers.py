@@ -1,7 +1,8 @@
-"""Which samples come, and in what order, beyond a plain shuffle."""
+"""Which samples come, in what order, and how many: samplers, and epochs of another length."""
 
+from collections import Counter
 from collections.abc import Callable
-from itertools import cycle, islice
+from itertools import chain, cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,12 @@ import numpy as np
 import pytest
 import torch
 from delivered import COUNT, indexes, load
-from ids import named
 from made_images import encode
+from orders import SHUFFLES
 from PIL import Image
-from torch.utils.data import BatchSampler, RandomSampler
+from torch.utils.data import RandomSampler
 
-from reader import ArgumentError, ClassBalanced, Dataset, ReaderError, Weighted
+from reader import ArgumentError, AspectBuckets, ClassBalanced, Dataset, Mix, Weighted
 from reader.order.samplers import Drawn
 from reader.order.shuffle import GlobalShuffle
 
@@ -25,31 +26,6 @@ def test_weights_draw_in_proportion() -> None:
     shares = np.bincount(drawn, minlength=3) / len(drawn)
     assert shares[0] == 0
     assert shares[2] == pytest.approx(0.75, abs=0.01)
-
-
-@pytest.mark.parametrize(
-    "weights",
-    [[], [-1.0] * COUNT, [np.inf], ["a"], ["a"] * COUNT, "balanced", 3, {"a": 1.0}, [[1]], [0, 0]],
-    ids=str,
-)
-def test_what_is_no_weight_is_refused(weights: Any) -> None:
-    with pytest.raises(ArgumentError, match=r"reader\.Weighted takes a finite number|one above 0"):
-        Weighted(weights)
-
-
-def test_another_number_of_weights_than_of_samples_is_refused(packed: Path) -> None:
-    with pytest.raises(ArgumentError, match=r"2 weights> does not fit .*: give 39 weights"):
-        load(packed, sampler=Weighted([1, 2]))
-
-
-def test_weights_draw_what_they_weigh_whatever_is_shuffled(packed: Path) -> None:
-    weights = [float(number in (3, 30)) for number in range(COUNT)]
-    with load(packed, sampler=Weighted(weights)) as loader:
-        told = list(loader.sampler)
-        drawn = [*indexes(loader), *indexes(loader)]
-        assert drawn[:COUNT] == told
-    assert len(drawn) == 2 * COUNT
-    assert set(drawn) == {3, 30}
 
 
 def test_class_balanced_draws_every_class_alike(packed: Path) -> None:
@@ -80,33 +56,6 @@ def test_a_torch_sampler_decides_the_order_of_each_epoch(packed: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sampler", "reason"),
-    [
-        (BatchSampler(range(COUNT), 8, False), r"not \[0, 1, 2, .* use batch_sampler="),
-        ([1.5], r"yields sample numbers, not 1\.5\."),
-        ([1.0], r"yields sample numbers, not 1\.0\."),
-        ([True], "not True"),
-        (np.array([True]), "not np.True_"),
-        (torch.tensor([True]), r"not tensor\(True\)"),
-        (torch.tensor([1.0]), r"not tensor\(1\.\)"),
-        ("ab", "sampler is an iterable of sample numbers, not 'ab'"),
-        (3, "sampler is an iterable of sample numbers, not 3"),
-        (iter([1]), "The sampler has no length: <list_iterator"),
-        ([3, COUNT], f"yields sample {COUNT}; the dataset has 0 to {COUNT - 1}"),
-        ([3, -1], "The sampler yields sample -1; the dataset has 0 to"),
-        (np.array([-1]), "The sampler yields sample -1; the"),
-        ([2**70], f"The sampler yields sample {2**70}; the"),
-    ],
-    ids=named,
-)
-def test_a_sampler_that_gives_anything_but_numbers_of_samples_is_refused(
-    packed: Path, sampler: Any, reason: str
-) -> None:
-    with pytest.raises(ArgumentError, match=reason), load(packed, sampler=sampler) as loader:
-        iter(loader)
-
-
-@pytest.mark.parametrize(
     "numbers_of",
     [list, np.array, torch.tensor, lambda given: np.array(given, np.uint8)],
     ids=["list", "numpy", "torch", "uint8"],
@@ -132,12 +81,6 @@ def test_a_sampler_without_an_end_is_refused(packed: Path) -> None:
         iter(loader)
 
 
-@pytest.mark.parametrize("sampler", [[0], Weighted([1.0] * COUNT), ClassBalanced()], ids=str)
-def test_one_decision_of_the_order_is_enough(packed: Path, sampler: Any) -> None:
-    with pytest.raises(ReaderError, match="Leave one out"):
-        load(packed, shuffle=True, sampler=sampler)
-
-
 @pytest.mark.parametrize("epochs", [None, 3])
 def test_further_epochs_begin_within_a_batch(packed: Path, epochs: int | None) -> None:
     order = GlobalShuffle(COUNT, 7)
@@ -154,3 +97,67 @@ def test_further_epochs_begin_within_a_batch(packed: Path, epochs: int | None) -
         else:
             assert len(loader) == -(-3 * COUNT // 4)
     assert seen == expected[: len(seen)].tolist()
+
+
+@pytest.mark.parametrize("size", [10, 100])
+@pytest.mark.parametrize("shuffle", [*SHUFFLES.values(), AspectBuckets(4)], ids=str)
+def test_an_epoch_continues_where_the_one_before_it_stopped(
+    packed: Path, shuffle: Any, size: int
+) -> None:
+    with load(packed, shuffle=shuffle, epochs=10) as loader:
+        expected = indexes(loader)
+    with load(packed, shuffle=shuffle, epoch_size=size) as loader:
+        assert len(loader) == -(-size // 4)
+        epochs = [indexes(loader) for _ in range(3)]
+        assert [len(epoch) for epoch in epochs] == [size] * 3
+        assert list(chain(*epochs)) == expected[: 3 * size]
+        assert loader.statistics().samples == 3 * size
+        loader.set_epoch(1)
+        assert indexes(loader) == epochs[1]
+
+
+def test_all_samples_come_equally_often(packed: Path) -> None:
+    with load(packed, shuffle=True, epoch_size=6, epochs=13) as loader:
+        assert set(Counter(indexes(loader)).values()) == {2}
+    subset = Dataset(packed, subset=[7, 3, 30])
+    with load(subset, shuffle=True, epoch_size=9) as loader:
+        assert Counter(indexes(loader)) == {0: 3, 1: 3, 2: 3}
+
+
+def test_the_length_of_the_dataset_changes_nothing(packed: Path) -> None:
+    with load(packed, shuffle=True) as plain, load(packed, shuffle=True, epoch_size=39) as same:
+        assert indexes(plain) == indexes(same)
+        plain.load_state_dict(same.state_dict())
+
+
+def test_drop_last_drops_what_fills_no_step_of_the_epoch(packed: Path) -> None:
+    with load(packed, epoch_size=10, drop_last=True) as loader:
+        assert len(loader) == 2
+        assert [indexes(loader) for _ in range(2)] == [[*range(8)], [*range(10, 18)]]
+
+
+@pytest.mark.parametrize("size", [5, 100])
+def test_weights_draw_as_many_as_they_are_told_to(packed: Path, size: int) -> None:
+    weights = [float(number in (3, 30)) for number in range(COUNT)]
+    with load(packed, sampler=Weighted(weights, num_samples=size)) as loader:
+        assert len(loader) == -(-size // 4)
+        told = list(loader.sampler)
+        first, second = indexes(loader), indexes(loader)
+    assert first == told
+    assert set(first + second) == {3, 30}
+    assert (len(first), first == second) == (size, False)
+    with load(packed, sampler=Weighted(weights), epoch_size=size) as loader:
+        assert len(indexes(loader)) == size
+    with load(packed, sampler=ClassBalanced(), epoch_size=size) as loader:
+        assert len(indexes(loader)) == size
+
+
+def test_a_mix_has_its_shares_of_the_epoch(packed: Path) -> None:
+    whole = Dataset(packed)
+    mix = Mix([(whole, 0.8), (whole.subset([3]), 0.2)])
+    for shuffle in SHUFFLES.values():
+        with load(mix, shuffle=shuffle, epoch_size=20, fields=("source",)) as loader:
+            for _ in range(3):
+                assert Counter(indexes(loader)) == {0: 16, 1: 4}
+    with load(whole + whole, epoch_size=5) as loader:
+        assert indexes(loader) == [0, 1, 2, 3, 4]

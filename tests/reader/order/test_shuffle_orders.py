@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from orders import SHUFFLES
 
 from reader import AspectBuckets, BlockShuffle
+from reader.order.blocks import BlockShuffled
 from reader.order.buckets import Bucketed
 from reader.order.mixed import Mixed, MixPart
 from reader.order.samplers import plain_order
@@ -60,3 +61,24 @@ def test_two_epochs_and_two_seeds_have_orders_of_their_own(kind: str) -> None:
 
     found = {tuple(order(at).samples(np.arange(100), e).tolist()) for at in (0, 1) for e in (0, 1)}
     assert len(found) == 4
+
+
+@settings(deadline=None)
+@given(
+    sizes=st.lists(st.integers(0, 30), min_size=1, max_size=12).filter(any),
+    shards=st.integers(1, 14),
+    seed=st.integers(0, 2**64),
+    epoch=st.integers(0, 5),
+)
+def test_a_block_shuffle_reads_few_shards_at_a_time(
+    sizes: list[int], shards: int, seed: int, epoch: int
+) -> None:
+    order = BlockShuffled(sizes, shards, seed)
+    found = order.samples(np.arange(order.count), epoch)
+    shard_of = np.repeat(np.arange(len(sizes)), sizes)[found]
+    seen: list[int] = list(dict.fromkeys(shard_of.tolist()))
+    for first in range(0, len(seen), shards):
+        window = set(seen[first : first + shards])
+        rest = seen[first + shards :]
+        last = np.flatnonzero(np.isin(shard_of, list(window))).max()
+        assert not rest or last < np.flatnonzero(np.isin(shard_of, rest)).min()

@@ -1,10 +1,15 @@
-"""Ranks share an epoch without loss."""
+"""Ranks share an epoch without loss; which of them a process is, and who says so."""
 
+from collections.abc import Callable
 from itertools import chain
+from pathlib import Path
 
+import pytest
+from delivered import COUNT, indexes, load
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reader import ReaderError
 from reader.order.steps import Steps
 
 steps_of = given(
@@ -28,31 +33,13 @@ def steps_of_all(
 
 @steps_of
 @settings(deadline=None)
-def test_the_ranks_together_take_every_position_once_and_in_order(
+def test_ranks_take_every_position_once_in_equal_steps_and_pad_less_than_one_row_each(
     count: int, batch_size: int, world_size: int, resumed: float, is_strided: bool
 ) -> None:
-    start = int(count * resumed)
-    ranks = steps_of_all(count, batch_size, world_size, start, is_strided)
-    taken = []
-    for number in range(len(ranks[0])):
-        step = [one[number].positions[: one[number].valid].tolist() for one in ranks]
-        if is_strided:
-            assert all(p % world_size == rank for rank, own in enumerate(step) for p in own)
-            taken += sorted(chain(*step))
-        else:
-            taken += chain(*step)
-    assert taken == list(range(start, count))
-
-
-@steps_of
-@settings(deadline=None)
-def test_the_ranks_take_equal_steps_of_equal_size_and_pad_less_than_one_row_each(
-    count: int, batch_size: int, world_size: int, resumed: float, is_strided: bool
-) -> None:
-    start = int(count * resumed)
+    start = end = int(count * resumed)
     ranks = steps_of_all(count, batch_size, world_size, start, is_strided)
     assert len({len(steps) for steps in ranks}) == 1
-    end = start
+    taken = []
     for number in range(len(ranks[0])):
         row = [steps[number] for steps in ranks]
         end = min(end + batch_size * world_size, count)
@@ -61,6 +48,12 @@ def test_the_ranks_take_equal_steps_of_equal_size_and_pad_less_than_one_row_each
         assert 1 <= row[0].rows <= batch_size
         assert sum(step.rows - step.valid for step in row) < world_size
         assert all((step.positions < end).all() for step in row)
+        own = [step.positions[: step.valid].tolist() for step in row]
+        if is_strided:
+            assert all(p % world_size == rank for rank, each in enumerate(own) for p in each)
+            own = [sorted(chain(*own))]
+        taken += chain(*own)
+    assert taken == list(range(start, count))
     assert end == count
 
 
@@ -95,3 +88,51 @@ def test_steps_without_end_are_whole_batches_across_every_boundary(
             assert step.rows == step.valid == batch_size
             taken += step.positions.tolist()
     assert taken == list(range(start, start + steps * batch_size * world_size))
+
+
+Begin = Callable[[int, int], None]
+
+
+def torchrun(monkeypatch: pytest.MonkeyPatch, rank: object, world_size: object) -> None:
+    monkeypatch.setenv("RANK", str(rank))
+    monkeypatch.setenv("WORLD_SIZE", str(world_size))
+
+
+def test_the_share_is_that_of_torch_distributed_then_of_torchrun_then_all(
+    packed: Path, monkeypatch: pytest.MonkeyPatch, begin: Begin
+) -> None:
+    with load(packed) as loader, load(packed, rank=2, world_size=5) as own:
+        assert (loader.rank, loader.world_size, len(loader)) == (0, 1, 10)
+        torchrun(monkeypatch, 2, 5)
+        assert (loader.rank, loader.world_size, len(loader)) == (2, 5, 2)
+        with load(packed) as late:
+            assert indexes(late) == indexes(own)
+        begin(1, 3)
+        assert (loader.rank, loader.world_size, len(loader)) == (1, 3, 4)
+
+
+def test_a_rank_that_is_given_stays_as_it_is_given(
+    packed: Path, monkeypatch: pytest.MonkeyPatch, begin: Begin
+) -> None:
+    torchrun(monkeypatch, 2, 5)
+    with load(packed, rank=0, world_size=1) as loader:
+        begin(1, 3)
+        assert (loader.rank, loader.world_size) == (0, 1)
+        assert sorted(indexes(loader)) == list(range(COUNT))
+
+
+@pytest.mark.parametrize(("rank", "world_size"), [("", "4"), ("1", ""), ("one", "4"), ("-1", "4")])
+def test_variables_that_are_not_torchruns_are_left_alone(
+    packed: Path, monkeypatch: pytest.MonkeyPatch, rank: str, world_size: str
+) -> None:
+    torchrun(monkeypatch, rank, world_size)
+    with load(packed) as loader:
+        assert (loader.rank, loader.world_size) == (0, 1)
+
+
+def test_variables_that_contradict_each_other_are_refused(
+    packed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torchrun(monkeypatch, 4, 4)
+    with pytest.raises(ReaderError, match=r"RANK=4 and WORLD_SIZE=4.*rank= and world_size="):
+        load(packed)

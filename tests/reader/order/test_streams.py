@@ -90,8 +90,3 @@ def test_a_world_size_that_does_not_divide_the_streams_is_refused(
         Loader(packed, shuffle=shuffle, rank=0, world_size=world_size)
     other = BlockShuffle(2, streams=int(str(refused.value).split()[-1].rstrip(".")))
     Loader(packed, shuffle=other, rank=0, world_size=world_size, fields=["index"]).close()
-
-
-def test_what_is_no_number_of_streams_is_refused() -> None:
-    with pytest.raises(ArgumentError, match="streams is an integer of at least 1, or None"):
-        BlockShuffle(2, streams=0)

@@ -62,7 +62,8 @@ def test_a_dataset_has_what_an_image_folder_has(both: tuple[ImageFolder, Dataset
         assert label == expected
 
 
-@pytest.mark.parametrize("context", [None, "fork", "spawn"])
+# A pickled dataset is read in `reader/cache/test_client.py`, too.
+@pytest.mark.parametrize("context", [None, "fork", pytest.param("spawn", marks=pytest.mark.slow)])
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_data_loader_gives_the_same_as_over_an_image_folder(
     both: tuple[ImageFolder, Dataset], context: str | None
@@ -127,23 +128,4 @@ def test_torchdatas_nodes_take_a_dataset_and_resume_over_a_loader(packed: Path) 
     with loader:
         wrapped.load_state_dict(state)
         assert labels(wrapped) == rest
-    assert len(rest) == COUNT - 8
-
-
-@pytest.mark.filterwarnings("ignore:.*set_vital.*")  # its own
-def test_a_stateful_data_loader_resumes_over_a_dataset(packed: Path) -> None:
-    stateful = pytest.importorskip("torchdata.stateful_dataloader")
-
-    def opened() -> Any:
-        options = {"batch_size": 8, "shuffle": True, "collate_fn": reader.pad_collate}
-        return stateful.StatefulDataLoader(Dataset(packed), **options)
-
-    loader = opened()
-    batches = iter(loader)
-    next(batches)
-    state = loader.state_dict()
-    rest = labels(batches)
-    loader = opened()
-    loader.load_state_dict(state)
-    assert labels(loader) == rest
     assert len(rest) == COUNT - 8

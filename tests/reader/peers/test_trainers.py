@@ -1,5 +1,7 @@
 """The loader in other people's training loops, as it is: Lightning, Accelerate, torchvision.
 
+That they resume in mid-epoch, `test_scripts.py` tests.
+
 Each runs where it is installed; `scripts/test_peers.sh` installs them.
 """
 
@@ -89,29 +91,6 @@ def test_lightning_fits_begins_each_epoch_with_the_next_order_and_validates(
     assert sorted(module.validated) == sorted(2 * [*range(COUNT)])
 
 
-@pytest.mark.parametrize("done", [2, STEPS + 3])
-def test_lightning_goes_on_from_a_checkpoint_in_mid_epoch(
-    packed: Path,
-    lightning: Any,
-    model: Any,
-    trainer: Any,
-    tmp_path: Path,
-    expected: list[list[list[int]]],
-    done: int,
-) -> None:
-    checkpoints = lightning.pytorch.callbacks.ModelCheckpoint(
-        tmp_path, every_n_train_steps=done, save_top_k=-1
-    )
-    first, second = model(), model()
-    with make_loader(packed) as loader:
-        trainer(
-            max_steps=done, max_epochs=2, enable_checkpointing=True, callbacks=[checkpoints]
-        ).fit(first, loader)
-    with make_loader(packed) as loader:
-        trainer(max_epochs=2).fit(second, loader, ckpt_path=checkpoints.best_model_path)
-    assert first.steps + second.steps == [*expected[0], *expected[1]]
-
-
 def test_lightning_overfits_a_loader_that_does_not_shuffle_and_refuses_one_that_does(
     packed: Path, model: Any, trainer: Any
 ) -> None:
@@ -180,7 +159,7 @@ def test_lightning_divides_a_loader_that_was_made_before_its_processes(
 
 
 def test_accelerate_leaves_the_loader_as_it_is(
-    packed: Path, expected: list[list[list[int]]], tmp_path: Path
+    packed: Path, expected: list[list[list[int]]]
 ) -> None:
     accelerate = pytest.importorskip("accelerate")
     accelerator = accelerate.Accelerator(cpu=True)
@@ -190,7 +169,6 @@ def test_accelerate_leaves_the_loader_as_it_is(
     with make_loader(packed) as loader:
         module, optimizer, prepared = accelerator.prepare(module, optimizer, loader)
         assert len(prepared) == STEPS
-        accelerator.register_for_checkpointing(prepared)
         for _ in range(2):
             seen.append([])
             for image, label, index in prepared:
@@ -200,15 +178,7 @@ def test_accelerate_leaves_the_loader_as_it_is(
                     optimizer.step()
                     optimizer.zero_grad()
                 seen[-1].append(index.tolist())
-                if len(seen) == 1 and len(seen[0]) == 2:
-                    accelerator.save_state(str(tmp_path))
     assert seen == expected
-    with make_loader(packed) as loader:
-        accelerator = accelerate.Accelerator(cpu=True)
-        prepared = accelerator.prepare(loader)
-        accelerator.register_for_checkpointing(prepared)
-        accelerator.load_state(str(tmp_path))
-        assert [index.tolist() for *_, index in prepared] == expected[0][2:]
 
 
 def test_accelerates_skip_first_batches_says_what_to_do(packed: Path) -> None:

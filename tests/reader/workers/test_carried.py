@@ -87,7 +87,6 @@ def test_the_last_lines_are_the_users_own_frame_and_error(
         assert frames[-1].f_locals["sample"]["index"] == 5
 
 
-@pytest.mark.parametrize("workers", [1, 0])
 @pytest.mark.parametrize(
     ("make", "text"),
     [
@@ -102,9 +101,9 @@ def test_the_last_lines_are_the_users_own_frame_and_error(
     ids=["two-arguments", "locked", "os", "unicode", "eof", "reader", "local"],
 )
 def test_the_loop_catches_the_type_that_was_raised(
-    packed: Path, workers: int, make: Callable[[], Exception], text: str | None
+    packed: Path, make: Callable[[], Exception], text: str | None
 ) -> None:
-    error = caught_at(packed, workers, map_sample=raising(make))
+    error = caught_at(packed, 1, map_sample=raising(make))
     assert type(error).__name__ == type(make()).__name__
     assert isinstance(error, type(make()).__mro__[1])
     assert str(error) == (text or str(make()))
@@ -216,19 +215,3 @@ def test_a_decoder_that_fails_ends_the_error_of_its_sample(packed: Path, workers
     *_, frame, _, _, last = str(caught.value).splitlines()
     assert frame.startswith(f'  File "{__file__}", line ')
     assert last == "AttributeError: 'bytes' object has no attribute 'shape'"
-
-
-def test_a_collate_fn_that_fails_raises_its_own_error(packed: Path) -> None:
-    def broken(samples: list[Any]) -> Any:
-        return samples[0].size
-
-    fields = ("image", "label")
-    with (
-        load(packed, fields=fields, transforms=[CROP], collate_fn=broken) as loader,
-        pytest.raises(AttributeError, match="'tuple' object has no attribute 'size'") as caught,
-    ):
-        next(iter(loader))
-    assert traceback.extract_tb(caught.value.__traceback__)[-1].name == "broken"
-    assert isinstance(caught.value.__cause__, reader.ReaderError)
-    shown = "a list of tuples (image: uint8 tensor (3, 48, 64), label: int)"
-    assert shown in str(caught.value.__cause__)

@@ -1,17 +1,14 @@
 """How the process of a worker begins; how it ends with its parent, `faults/` has."""
 
 import re
-import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from reader import Loader, WorkerError
 
-Script = Callable[..., "subprocess.CompletedProcess[str]"]
 pytestmark = pytest.mark.usefixtures("no_leftovers")
 
 
@@ -37,24 +34,3 @@ def test_an_interpreter_that_is_not_there_is_told_and_leaves_nothing_behind(
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     with pytest.raises(WorkerError, match=re.escape(str(tmp_path / "python"))):
         Loader(packed, workers=2)
-
-
-def test_modules_in_the_working_directory_do_not_disturb_the_workers(
-    packed: Path, tmp_path: Path, run_script: Script
-) -> None:
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    for name in ("reader", "pickle", "numpy"):
-        (elsewhere / f"{name}.py").write_text("raise SystemExit('the wrong module')")
-    done = run_script(
-        """
-        import sys
-        import reader
-
-        with reader.Loader(sys.argv[1], workers=1) as loader:
-            print(len(list(loader)))
-        """,
-        packed,
-        cwd=elsewhere,
-    )
-    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "39", "")
