@@ -1,11 +1,9 @@
 """Layouts of which a scan says all: keys, classes, splits, members, and what it leaves.
 
-Each ``.rows`` file or module has rows, and says for each where the layout is published.
+Each ``.rows`` file has rows, and says for each where the layout is published.
 """
 
-import importlib
 import json
-import pkgutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -87,7 +85,8 @@ def _read(fields: Mapping[str, str], samples: Mapping[str, str]) -> Read:
 
 
 def _several(fields: Mapping[str, str], name: str) -> tuple[str, ...]:
-    return tuple(filter(None, map(notation.unescaped, fields.get(name, "").split(" | "))))
+    parts = filter(None, fields.get(name, "").split(" | "))
+    return tuple(path for part in parts for path, _ in notation.paths(part))
 
 
 def lay_out(row: Row, folder: Path) -> Path:
@@ -105,7 +104,5 @@ GROUPS: dict[str, list[Row]] = {
     file.stem: list(map(row, notation.read(file)))
     for file in sorted(Path(__file__).parent.glob("*.rows"))
 }
-for _module in pkgutil.iter_modules(__path__):
-    GROUPS[_module.name] = importlib.import_module(f"{__name__}.{_module.name}").ROWS
 
 ROWS: list[Row] = [row for rows in GROUPS.values() for row in rows]
