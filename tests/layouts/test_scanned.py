@@ -57,6 +57,8 @@ def check(found: Any, expected: Read) -> None:
         content = found.source.files.read(sample)
         size = len(content.image) if isinstance(content.image, bytes) else content.image.nbytes
         assert size + sum(map(len, content.members.values())) == sample.size
+        if (path := Path(found.root, sample.name)).is_file():
+            assert content.image == path.read_bytes()
         wanted = expected.json.get(sample.key, {})
         told = json.loads(content.members["json"]) if wanted else {}
         is_whole = isinstance(wanted, Whole)
