@@ -106,6 +106,9 @@ def lay_out(row: Row, folder: Path) -> Path:
     for name, content in (files | dict(row.contents)).items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
+        if name.endswith("/"):
+            path.mkdir()
+            continue
         path.write_bytes(content.encode() if isinstance(content, str) else content)
     return folder / row.src
 
