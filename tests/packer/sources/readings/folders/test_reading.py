@@ -221,25 +221,6 @@ def test_a_cls_file_that_holds_more_than_a_number_is_named(make_files: MakeFiles
     assert {item.name: item.label for item in samples(root)} == {"a.jpg": -1, "b.jpg": -1}
 
 
-def test_folders_named_train_val_and_test_are_splits_with_the_same_classes(
-    make_files: MakeFiles,
-) -> None:
-    root = make_files("train/cat/a.jpg", "train/dog/a.jpg", "val/dog/a.jpg", "test/a.jpg", "odd")
-    assert opened(root).classes == ("cat", "dog")
-    assert [(item.split, item.key, item.label) for item in samples(root)] == [
-        ("test", "test/a", -1),
-        ("train", "train/cat/a", 0),
-        ("train", "train/dog/a", 1),
-        ("val", "val/dog/a", 1),
-    ]
-    assert "beside the folders of the splits" in skipped(root)["odd"]
-
-
-def test_a_class_named_train_among_others_is_a_class(make_files: MakeFiles) -> None:
-    root = make_files("train/a.jpg", "bus/a.jpg")
-    assert opened(root).classes == ("bus", "train")
-
-
 def test_given_classes_fix_the_order_and_may_lack_images(make_files: MakeFiles) -> None:
     root = make_files("cat/a.jpg", "dog/a.jpg")
     source = opened(root, ["dog", "fox", "cat"])
