@@ -148,6 +148,7 @@ class Scan:
             seen = (source, source.files, listing, source.classes, adopted or given)
             ask(Outcome(src, reading.kind, *seen), given)
         self.reading = reading
+        self.root = source.facts.root or src
         self.source = source
         self.samples = [record for record in found if isinstance(record, Sample)]
         skipped = [record for record in found if isinstance(record, Skipped)]

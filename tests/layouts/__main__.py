@@ -17,7 +17,7 @@ from layouts.packed import all_layouts, expected, write
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m layouts")
     parser.add_argument("names", nargs="*", help="parts of names; default: all layouts")
-    parser.add_argument("--write", action="store_true", help="replace outcomes.txt")
+    parser.add_argument("--write", action="store_true", help="replace the outcomes in the rows")
     parser.add_argument("--brief", action="store_true", help="only counts, and what is wrong")
     parser.add_argument("--alone", action="store_true", help="recognise plain folders only")
     given = parser.parse_args()

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
-_IMAGES = ("image", "img", "annotation")
+_IMAGES = ("image", "img", "annotation", "Mask")
+_IMAGE = pa.struct({"bytes": pa.binary(), "path": pa.string()})
 _CLASSES = {"names": ["cat", "dog"], "_type": "ClassLabel"}
 
 
@@ -21,16 +22,32 @@ def image(seed: int) -> bytes:
 
 
 def table(said: str) -> "pa.Table":
-    """A table of JSON's columns, those of images with seeds; its labels are cat and dog."""
+    """A table of JSON's columns; those of images have seeds, or structs without bytes.
+
+    A list among the features has the names of classes. Whole numbers in a column of labels are
+    cats and dogs if it has no other features.
+    """
     columns: dict[str, Any] = json.loads(said)
     features = columns.pop("features", {})
     for name, values in columns.items():
         if name in _IMAGES:
-            columns[name] = [{"bytes": image(seed), "path": None} for seed in values]
-        elif "label" in name:
-            features[name] = _CLASSES
+            columns[name] = pa.array(map(_pictured, values), _IMAGE)
+        elif "label" in name and isinstance(values[0], int):
+            features.setdefault(name, _CLASSES)
+    for name, found in features.items():
+        if isinstance(found, list):
+            features[name] = {"names": found, "_type": "ClassLabel"}
     told = {b"huggingface": json.dumps({"info": {"features": features}}).encode()}
     return pa.table(columns).replace_schema_metadata(told)
+
+
+def _pictured(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return None if value is None else {"bytes": image(value), "path": None}
+    held = value.get("bytes")
+    return value | {
+        "bytes": image(held) if isinstance(held, int) else None if held is None else b""
+    }
 
 
 def parquet(said: str) -> bytes:

@@ -186,6 +186,27 @@ def _npy(said: str) -> bytes:
     return held.getvalue()
 
 
+def _idx(said: str) -> bytes:
+    """Return an IDX file of bytes."""
+    values = np.asarray(_meant(json.loads(said)), np.uint8)
+    head = struct.pack(f">HBB{values.ndim}I", 0, 8, values.ndim, *values.shape)
+    return head + values.tobytes()
+
+
+def _voc(said: str) -> bytes:
+    """Return an annotation as VOC has them, of objects such as "dog 1 2 16 12; cat 5.5 2 7 3"."""
+    objects = ""
+    for name, *box in map(str.split, filter(None, said.split("; "))):
+        corners = zip(("xmin", "ymin", "xmax", "ymax"), box, strict=True)
+        inside = "".join(f"<{corner}>{number}</{corner}>" for corner, number in corners)
+        objects += (
+            f"<object><name>{name}</name><pose>Left</pose><truncated>1</truncated>"
+            f"<difficult>0</difficult><bndbox>{inside}</bndbox></object>"
+        )
+    head = "<size><width>16</width><height>16</height><depth>3</depth></size>"
+    return f"<annotation><filename>1.jpg</filename>{head}{objects}</annotation>".encode()
+
+
 def _pickled(said: str) -> bytes:
     value = json.loads(said)
     return pickle.dumps(_arguments(said) if isinstance(value, dict) else value, 4)
@@ -199,12 +220,14 @@ MAKERS: Mapping[str, Callable[[str], bytes]] = {
     "hf": huggingface.parquet,
     "hf-arrow": lambda said: huggingface.arrow(huggingface.table(said)),
     "hdf5": lambda _: hdf5(),
+    "idx": _idx,
     "mat": lambda said: mat(**_arguments(said)),
     "matlab": matlab.said,
     "npy": _npy,
     "npz": lambda said: npz(**_arguments(said)),
     "parquet": lambda said: parquet(json.loads(said)),
     "pickle": _pickled,
+    "voc": _voc,
     "zlib": lambda said: zlib.decompress(b64decode(said)),
     "xlsx": lambda said: xlsx(json.loads(said)),
 }

@@ -21,6 +21,9 @@ both, alternatives take turns: over the paths if these are several, over lines o
 ``a`` thrice. A path with ``{image}`` is said for each image of a street, one with ``{pet}`` for
 each pet; `scenes` has their fields and loops. What begins with ``=`` is made: by one of
 `making.MAKERS`, or by a codec.
+
+A row of `packed` may change another one: ``? of classification: Food-101`` names it, ``- PATH``
+takes a file of it away, and the other lines add or replace files.
 """
 
 import re

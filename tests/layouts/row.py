@@ -50,6 +50,10 @@ class Layout(NamedTuple):
     options: tuple[str, ...] = ()
 
 
+class Whole(dict[str, Any]):
+    """All that a sample's JSON holds."""
+
+
 class Read(NamedTuple):
     """What a layout must be read as.
 
@@ -57,21 +61,23 @@ class Read(NamedTuple):
         labels: class of each sample by its key, None for none.
         splits: of each sample by its key; empty: none has one.
         members: of every sample; or of each one by its key.
-        ignored: files and folders that are named and ignored.
-        rejected: files that are named and stop the run before anything is packed.
+        ignored: files and folders that are named and ignored, with words of the reason.
+        rejected: files that are named and stop the run before anything is packed, likewise.
         json: of samples by their key, or those of its fields that are named here.
         classes: their names in label order; None: the sorted names of `labels`.
         what: words of the sentence that says what it is.
+        remark: words of a remark.
     """
 
     labels: Mapping[str, str | None]
     splits: Mapping[str, str] = {}
     members: tuple[str, ...] | Mapping[str, tuple[str, ...]] = ()
-    ignored: frozenset[str] = frozenset()
-    rejected: frozenset[str] = frozenset()
+    ignored: Mapping[str, str] = {}
+    rejected: Mapping[str, str] = {}
     json: Mapping[str, Mapping[str, Any]] = {}
     classes: tuple[str, ...] | None = None
     what: str = ""
+    remark: str = ""
 
 
 class Row(NamedTuple):
@@ -83,6 +89,7 @@ class Row(NamedTuple):
         options: of `SourceOptions`.
         contents: path -> what lies there, besides `files`.
         src: what is packed, below the folder in which the files lie.
+        given: the order of classes that is asked for.
     """
 
     name: str
@@ -91,3 +98,4 @@ class Row(NamedTuple):
     options: Mapping[str, Any] = {}
     contents: Mapping[str, str | bytes] = {}
     src: str = ""
+    given: tuple[str, ...] = ()

@@ -1,6 +1,6 @@
 """Each published layout is read right, or refused with what to do.
 
-``PYTHONPATH=tests python -m layouts --write`` brings outcomes.txt up to date. The rows of it
+``PYTHONPATH=tests python -m layouts --write`` brings the outcomes up to date. The rows
 that are "wrong" are what is to be mended next; none is to be added.
 """
 

@@ -18,7 +18,8 @@ from sampled import sampled
 
 from layouts.alone import only_folders
 from layouts.archives import image
-from layouts.row import Read, Row
+from layouts.details import ROWS as DETAILS
+from layouts.row import Read, Row, Whole
 from layouts.scanned import GROUPS, IMAGE, ROWS, lay_out
 from packer.errors import UnusableInput
 from packer.options.declared import SourceOptions
@@ -43,8 +44,10 @@ def check(found: Any, expected: Read) -> None:
     if classes or not all(map(str.isdigit, named)):
         assert classes == tuple(named if expected.classes is None else expected.classes)
     assert splits_of(found) == expected.splits
-    assert found.skipped.keys() == expected.rejected
-    assert found.ignored == expected.ignored
+    assert found.skipped.keys() == expected.rejected.keys()
+    assert found.ignored == expected.ignored.keys()
+    for name, words in {**expected.rejected, **expected.ignored}.items():
+        assert words in found.reasons[name]
     members = {s.key: s.members for s in found.samples}
     if isinstance(expected.members, tuple):
         assert set(members.values()) <= {expected.members}
@@ -54,10 +57,14 @@ def check(found: Any, expected: Read) -> None:
         content = found.source.files.read(sample)
         size = len(content.image) if isinstance(content.image, bytes) else content.image.nbytes
         assert size + sum(map(len, content.members.values())) == sample.size
+        if (path := Path(found.root, sample.name)).is_file():
+            assert content.image == path.read_bytes()
         wanted = expected.json.get(sample.key, {})
         told = json.loads(content.members["json"]) if wanted else {}
-        assert {name: told[name] for name in wanted} == wanted
+        is_whole = isinstance(wanted, Whole)
+        assert {name: told[name] for name in (told if is_whole else wanted)} == wanted
     assert re.search(expected.what, found.reading.what)
+    assert expected.remark in "\n".join(found.source.facts.remarks)
 
 
 def classes_of(found: Any) -> dict[str, str | None]:
@@ -68,16 +75,16 @@ def splits_of(found: Any) -> dict[str, str]:
     return {s.key: s.split for s in found.samples if s.split}
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+@pytest.mark.parametrize("row", [*ROWS, *DETAILS], ids=lambda row: row.name)
 def test_a_layout_is_read_right_or_refused(
     row: Row, tmp_path: Path, scan: Callable[..., Any]
 ) -> None:
     src, options = lay_out(row, tmp_path / "src"), SourceOptions(**row.options)
     if isinstance(row.expected, Read):
-        check(scan(src, options=options), row.expected)
+        check(scan(src, list(row.given) or None, options), row.expected)
     else:
         with pytest.raises(UnusableInput, match=f"(?s){row.expected}"):
-            scan(src, options=options)
+            scan(src, list(row.given) or None, options)
 
 
 def test_every_recogniser_is_what_some_row_is_read_by(

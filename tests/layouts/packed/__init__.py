@@ -1,13 +1,9 @@
 """All layouts of this folder, and the outcomes that are expected of them.
 
-Each ``.rows`` file has its layouts with their outcomes, `notation` says how. Layouts that modules
-make, in ``LAYOUTS``, are right where outcomes.txt does not say otherwise.
+Each ``.rows`` file has its layouts with their outcomes, `notation` says how.
 """
 
-import importlib
-import pkgutil
 import re
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -16,8 +12,6 @@ from layouts.making import archived
 from layouts.row import Layout
 
 _HERE = Path(__file__).parent
-OUTCOMES = _HERE / "outcomes.txt"
-_RIGHT = "right"
 
 
 @cache
@@ -31,13 +25,14 @@ def group(name: str) -> tuple[notation.Lines, ...]:
 
 @cache
 def layouts(name: str) -> dict[str, Layout]:
-    """Return the layouts of a group by name: of its file, and of its module."""
+    """Return the layouts of a group by name."""
+    return {row.name: _layout(name, row) for row in group(name)}
+
+
+def _layout(name: str, row: notation.Lines) -> Layout:
     if name == "archives":
-        return {row.name: _in_archive(row.name) for row in group(name)}
-    found = [notation.layout(row) for row in group(name)] if name in _groups() else []
-    if (_HERE / f"{name}.py").exists():
-        found += getattr(importlib.import_module(f"{__name__}.{name}"), "LAYOUTS", ())
-    return {layout.name: layout for layout in found}
+        return _in_archive(row.name)
+    return _changed(row) if "of" in row.fields else notation.layout(row)
 
 
 def _in_archive(name: str) -> Layout:
@@ -47,19 +42,35 @@ def _in_archive(name: str) -> Layout:
     return archived(layouts(kind)[named.replace(", ", ": ", 1)], archive, name)
 
 
+def _changed(row: notation.Lines) -> Layout:
+    """Return the layout that a row changes: ``- PATH`` takes a file away, other lines add one."""
+    name = row.fields["of"]
+    base = layouts(name.partition(": ")[0])[name]
+    lines = [line for line in row.files if not line.startswith("- ")]
+    fields = {"from": base.source, "src": base.src}
+    added = notation.layout(row._replace(fields=fields, files=tuple(lines)))
+    removed = [line.removeprefix("- ") for line in row.files if line.startswith("- ")]
+    gone = {path for path, _, _ in notation.each(removed)}
+    files = {path: text for path, text in base.files.items() if _below(base, path) not in gone}
+    files |= {path: text for path, text in added.files.items() if text or path not in files}
+    truth = {path: fact for path, fact in base.truth.items() if path not in gone}
+    return added._replace(files=files, truth=truth | dict(added.truth))
+
+
+def _below(layout: Layout, path: str) -> str:
+    """Return a path below what is packed; one that lies elsewhere begins with a slash."""
+    top = f"{layout.src}/" if layout.src else ""
+    return path.removeprefix(top) if path.startswith(top) else f"/{path}"
+
+
 def _groups() -> list[str]:
     return sorted(path.stem for path in _HERE.glob("*.rows"))
-
-
-def _modules() -> Iterator[str]:
-    for module in pkgutil.iter_modules(__path__):
-        yield module.name
 
 
 def all_layouts() -> dict[str, Layout]:
     """Return all layouts by name."""
     found: dict[str, Layout] = {}
-    for name in sorted({*_groups(), *_modules()}):
+    for name in _groups():
         for layout in layouts(name).values():
             if layout.name in found:
                 raise ValueError(f"{layout.name} is the name of two layouts.")
@@ -78,9 +89,7 @@ def _is_missing(name: str, layout: Layout) -> bool:
 
 def expected() -> dict[str, str]:
     """Return the expected outcome of each layout, by name."""
-    lines = OUTCOMES.read_text().splitlines()
-    told = dict.fromkeys(all_layouts(), _RIGHT) | dict(line.split("\t") for line in lines)
-    return told | {row.name: row.outcome for name in _groups() for row in group(name)}
+    return {row.name: row.outcome for name in _groups() for row in group(name)}
 
 
 def write(outcomes: dict[str, str]) -> None:
@@ -91,11 +100,9 @@ def write(outcomes: dict[str, str]) -> None:
         file.write_text(
             re.sub(
                 r"^== (.*): [^:\n]*$",
-                lambda head: f"== {head[1]}: {left.pop(head[1])}",
+                lambda head: f"== {head[1]}: {left[head[1]]}",
                 file.read_text("utf-8"),
                 flags=re.MULTILINE,
             ),
             "utf-8",
         )
-    lines = [f"{name}\t{said}\n" for name, said in sorted(left.items()) if said != _RIGHT]
-    OUTCOMES.write_text("".join(lines))

@@ -1,11 +1,10 @@
 """Layouts of which a scan says all: keys, classes, splits, members, and what it leaves.
 
-Each ``.rows`` file or module has rows, and says for each where the layout is published.
+Each ``.rows`` file has rows, and says for each where the layout is published.
 """
 
-import importlib
 import json
-import pkgutil
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,15 +12,17 @@ from typing import Any
 from layouts import notation
 from layouts.archives import image
 from layouts.grown import IMAGE
-from layouts.row import Read, Row
+from layouts.row import Read, Row, Whole
 
 
 def row(said: notation.Lines) -> Row:
     """Return the layout that a row of the table says.
 
-    Behind ``->`` is the class of a sample, ``@`` its split, ``.`` each of its members, and what
-    must be in its JSON; its key is the path behind the field ``below``. A line ``* KEY`` is a
-    sample that is no file.
+    Behind ``->`` is the class of a sample, ``@`` its split, ``.`` each of its members, ``{`` what
+    must be in its JSON, and ``={`` all of that; its key is the path behind the field ``below``. A
+    line ``* KEY`` is a sample that is no file. In the fields ``ignored`` and ``rejected``, words of
+    the reason may follow a name: ``a.txt (it is empty)``. ``given`` is the order of classes that
+    is asked for, ``remark`` has words of what the report remarks.
     """
     fields = said.fields
     src = fields.get("src", "")
@@ -43,7 +44,7 @@ def row(said: notation.Lines) -> Row:
     expected = fields["said"] if said.outcome == "refused" else _read(fields, samples)
     options = json.loads(fields.get("options", "{}"))
     given = {name: tuple(one) if isinstance(one, list) else one for name, one in options.items()}
-    return Row(said.name, names, expected, given, contents, src)
+    return Row(said.name, names, expected, given, contents, src, _several(fields, "given"))
 
 
 _IN_FILES = "\0"  # a file without contents
@@ -64,8 +65,9 @@ def _read(fields: Mapping[str, str], samples: Mapping[str, str]) -> Read:
     for key, text in samples.items():
         labels[key], own = None, []
         for one in map(notation.unescaped, filter(None, text.split("; "))):
-            if one[0] == "{":
-                contents[key] = json.loads(one)
+            if one.startswith(("{", "={")):
+                kind = Whole if one[0] == "=" else dict
+                contents[key] = kind(json.loads(one.removeprefix("=")))
             elif one[0] == "@":
                 splits[key] = one[1:]
             elif one[0] == ".":
@@ -78,16 +80,23 @@ def _read(fields: Mapping[str, str], samples: Mapping[str, str]) -> Read:
         labels,
         splits,
         alike.pop() if len(alike) == 1 else members,
-        frozenset(_several(fields, "ignored")),
-        frozenset(_several(fields, "rejected")),
+        _reasons(fields, "ignored"),
+        _reasons(fields, "rejected"),
         contents,
         _several(fields, "classes") if "classes" in fields else None,
         fields.get("what", ""),
+        fields.get("remark", ""),
     )
 
 
 def _several(fields: Mapping[str, str], name: str) -> tuple[str, ...]:
-    return tuple(filter(None, map(notation.unescaped, fields.get(name, "").split(" | "))))
+    parts = filter(None, fields.get(name, "").split(" | "))
+    return tuple(path for part in parts for path, _ in notation.paths(part))
+
+
+def _reasons(fields: Mapping[str, str], name: str) -> dict[str, str]:
+    parts = (re.fullmatch(r"(.*?)(?: \((.*)\))?", one) for one in _several(fields, name))
+    return {part[1]: part[2] or "" for part in parts if part}
 
 
 def lay_out(row: Row, folder: Path) -> Path:
@@ -97,15 +106,19 @@ def lay_out(row: Row, folder: Path) -> Path:
     for name, content in (files | dict(row.contents)).items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
+        if name.endswith("/"):
+            path.mkdir()
+            continue
         path.write_bytes(content.encode() if isinstance(content, str) else content)
     return folder / row.src
 
 
-GROUPS: dict[str, list[Row]] = {
-    file.stem: list(map(row, notation.read(file)))
-    for file in sorted(Path(__file__).parent.glob("*.rows"))
-}
-for _module in pkgutil.iter_modules(__path__):
-    GROUPS[_module.name] = importlib.import_module(f"{__name__}.{_module.name}").ROWS
+def groups(folder: Path) -> dict[str, list[Row]]:
+    """Return the rows of each file of a folder."""
+    files = sorted(folder.glob("*.rows"))
+    return {file.stem: list(map(row, notation.read(file))) for file in files}
+
+
+GROUPS = groups(Path(__file__).parent)
 
 ROWS: list[Row] = [row for rows in GROUPS.values() for row in rows]

@@ -110,7 +110,7 @@ UNPASTED = {  # what a message has -> why no test pastes it
     "leads out of the images' folder": "names an option that was given",
     "pip install": "installs packages",
     "Pack each separately, such as": "tests/packer/sources/trees/test_find.py",
-    "Pack them together: ": "tests/layouts/packed/left.py",
+    "Pack them together: ": "tests/layouts/packed/left.rows",
     "in the json as they are: read them with": "a hint on reading",
     "to allow more, pass a larger": "tests/packer/images/test_probe.py",
     "bytes; ... are the most (": "tests/packer/guarantees/test_limits.py",

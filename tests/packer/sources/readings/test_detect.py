@@ -169,20 +169,6 @@ def test_what_is_added_to_a_list_is_appended(
     assert (added["samples"], added["shards_written"]) == (40, 1)
 
 
-def test_what_is_no_source_is_refused(tmp_path: Path, opened: Callable[..., Source]) -> None:
-    path = tmp_path / "notes.doc"
-    path.write_text("x")
-    with pytest.raises(UnusableInput, match=r"notes\.doc is not a folder, an archive"):
-        opened(path)
-
-
-def test_parallel_folders_go_with_folders_alone(
-    images: Path, opened: Callable[..., Source]
-) -> None:
-    with pytest.raises(UnusableInput, match=r"--pair requires a folder"):
-        opened(write_csv(images), pairs={"mask": "masks"})
-
-
 def test_a_file_that_may_describe_the_images_and_cannot_be_read_is_named(
     images: Path, opened: Callable[..., Source]
 ) -> None:

@@ -9,7 +9,6 @@ import tarfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -134,40 +133,6 @@ def test_no_damage_is_more_than_an_error_that_names_the_file(
     assert error is None or str(path) in error
 
 
-def test_tars_that_may_be_classes_are_no_shards(
-    tmp_path: Path, make_jpegs: Callable[..., dict[str, bytes]], write_tar: Write
-) -> None:
-    for name in ("n01440764", "n01443537"):
-        write_tar(tmp_path / f"{name}.tar", make_jpegs(f"{name}_1.JPEG", f"{name}_2.JPEG"))
-    with pytest.raises(UnusableInput, match=r"tar -cf classes\.tar"):
-        read(tmp_path, SourceOptions()).open(None)
-
-
-def test_class_folders_may_be_named_as_archives_are(
-    tmp_path: Path,
-    make_jpegs: Callable[..., dict[str, bytes]],
-    write_files: Write,
-    scan: Callable[..., Any],
-) -> None:
-    images = make_jpegs("x.tar/1.jpg", "y.zip/1.jpg", "z/1.jpg")
-    found = scan(write_files(tmp_path, images))
-    assert found.source.classes == ("x.tar", "y.zip", "z")
-    assert found.contents == images
-
-
-def test_a_folder_beside_tars_is_named_whatever_it_is_called(
-    tmp_path: Path,
-    make_jpegs: Callable[..., dict[str, bytes]],
-    write_tar: Write,
-    scan: Callable[..., Any],
-) -> None:
-    write_tar(tmp_path / "shard-000.tar", make_jpegs("a.jpg"))
-    (tmp_path / "x.tar").mkdir()
-    found = scan(tmp_path)
-    assert [sample.key for sample in found.samples] == ["a"]
-    assert found.skipped == {"x.tar/": "it is a folder beside the tars"}
-
-
 def test_a_zip_at_the_end_of_a_tar_does_not_make_it_a_zip(
     tmp_path: Path, make_jpegs: Callable[..., dict[str, bytes]], write_tar: Write
 ) -> None:
@@ -181,12 +146,6 @@ def test_a_zip_at_the_end_of_a_tar_does_not_make_it_a_zip(
     (sample,) = read(path, SourceOptions()).open(None).scan()
     assert isinstance(sample, Sample)
     assert sample.members == ("zip",)
-
-
-def test_a_file_of_another_kind_is_refused_with_its_name(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("nothing to pack")
-    with pytest.raises(UnusableInput, match=r"notes\.txt is not a folder"):
-        read(tmp_path / "notes.txt", SourceOptions()).open(None)
 
 
 def test_what_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,46 +57,6 @@ def skipped(root: Path) -> dict[str, str]:
     return {item.name: item.reason for item in found}
 
 
-def test_classes_are_the_sorted_top_folders(make_files: MakeFiles) -> None:
-    root = make_files("b/1.jpg", "a/1.jpg", "B/1.jpg", "10/1.jpg", "9/1.jpg", "é/1.jpg")
-    assert opened(root).classes == ("10", "9", "B", "a", "b", "é")
-
-
-@pytest.mark.parametrize("where", ["", "train/", "train/cat/", "train/cat/deep/"])
-def test_a_hidden_folder_is_named_and_not_entered(make_files: MakeFiles, where: str) -> None:
-    root = make_files(f"{where}.hidden/a-checkpoint.jpg", f"{where}a.jpg")
-    assert [item.name for item in samples(root)] == [f"{where}a.jpg"]
-    assert skipped(root) == {f"{where}.hidden": "it is a hidden folder"}
-    assert opened(root).classes == (("cat",) if "cat" in where else ())
-
-
-def test_what_does_not_look_like_an_image_is_ignored_with_a_name(make_files: MakeFiles) -> None:
-    root = make_files("cat/a.jpg", "cat/notes.txt", "cat/empty", "cat/b.npy", "about.md", "stray")
-    (root / "cat/empty").write_bytes(b"")
-    found = [item for item in opened(root).scan() if isinstance(item, Skipped)]
-    assert {item.name: item.ignored for item in found} == {
-        **dict.fromkeys(("cat/notes.txt", "cat/empty", "about.md"), True),
-        "cat/b.npy": False,  # it may be data
-        "stray": False,  # it begins as an image
-    }
-
-
-def test_an_image_is_known_by_its_first_bytes_or_its_name(make_files: MakeFiles) -> None:
-    begins = [b"\xff\xd8\xff", b"\x89PNG", b"BM", b"II*\0", b"MM\0+", b"P5 1", b"RIFF\0\0\0\0WEBP"]
-    root = make_files("0.jpg", "1.HEIC", "2.tif", *(f"{n + 3}.bin" for n in range(len(begins))))
-    for number, begin in enumerate(begins, 3):
-        (root / f"{number}.bin").write_bytes(begin)
-    assert len(samples(root)) == 3 + len(begins)
-    (root / "x.bin").write_bytes(b"RIFF\0\0\0\0WAVE")
-    assert set(skipped(root)) == {"x.bin"}
-
-
-def test_a_second_file_for_a_member_is_rejected(make_files: MakeFiles) -> None:
-    root = make_files("a.jpg", "a.JSON", "a.json")
-    (item,) = [item for item in opened(root).scan() if isinstance(item, Skipped)]
-    assert item == Skipped("a.json", "its image has another .json")
-
-
 def test_samples_come_in_the_order_of_imagefolder(make_files: MakeFiles) -> None:
     root = make_files(
         *(f"{name}/{file}" for name in ("cat", "Cat", "a cat") for file in ("b.jpg", "B.jpg", "c")),
@@ -123,59 +83,8 @@ def test_linked_folders_belong_to_the_class_that_links_them(
     assert [(sample.name, sample.label) for sample in samples(root)] == expected
 
 
-def test_a_flat_folder_has_no_classes_and_no_labels(make_files: MakeFiles) -> None:
-    root = make_files("b.jpg", "a.jpg", "C.jpg")
-    assert opened(root).classes == ()
-    assert [(item.name, item.label) for item in samples(root)] == [
-        ("C.jpg", -1),
-        ("a.jpg", -1),
-        ("b.jpg", -1),
-    ]
-
-
-def test_a_split_without_images_is_named(make_files: MakeFiles) -> None:
-    root = make_files("train/cat/a.jpg", "val/cat/b.jpg")
-    (root / "test/cat").mkdir(parents=True)
-    (root / "valid").mkdir()
-    (root / "val").rename(root / "dev")
-    found = [item for item in opened(root).scan() if isinstance(item, Skipped)]
-    assert [(item.name, item.ignored) for item in found] == [("test/", True), ("valid/", True)]
-    assert {item.reason for item in found} == {"it is the folder of a split and holds no images"}
-
-
 def test_an_empty_folder_holds_nothing(tmp_path: Path) -> None:
     assert list(opened(tmp_path).scan()) == []
-
-
-def test_class_folders_without_images_are_named(make_files: MakeFiles) -> None:
-    root = make_files("cat/a.jpg", "litter/.DS_Store")
-    (root / "dog" / "deep").mkdir(parents=True)
-    (root / "empty").mkdir()
-    (root / "empty" / "a.jpg").touch()
-    skipped = [item for item in opened(root).scan() if isinstance(item, Skipped)]
-    empty = [item for item in skipped if item.class_name]
-    assert [item.class_name for item in empty] == ["dog", "empty", "litter"]
-    assert [item.name for item in empty] == ["dog/", "empty/", "litter/"]
-    assert not any(item.ignored for item in empty)
-
-
-def test_files_beside_class_folders_are_skipped_by_name(make_files: MakeFiles) -> None:
-    root = make_files("cat/a.jpg", "stray.jpg", "readme.txt")
-    assert {item.name for item in samples(root)} == {"cat/a.jpg"}
-    assert set(skipped(root)) == {"stray.jpg", "readme.txt"}
-    assert "beside the class folders" in skipped(root)["stray.jpg"]
-
-
-def test_the_litter_of_operating_systems_is_ignored(make_files: MakeFiles) -> None:
-    root = make_files("cat/a.jpg", "cat/.DS_Store", "cat/Thumbs.db", ".DS_Store", "desktop.ini")
-    found = [item for item in opened(root).scan() if isinstance(item, Skipped)]
-    assert {item.name for item in found if item.ignored} == {
-        "cat/.DS_Store",
-        "cat/Thumbs.db",
-        ".DS_Store",
-        "desktop.ini",
-    }
-    assert len(found) == 4
 
 
 @pytest.mark.parametrize("folder", ["", "cat"], ids=["flat", "class"])
@@ -246,14 +155,6 @@ def test_every_name_has_its_own_key(make_files: MakeFiles) -> None:
     assert not [key for key in keys if "." in key or " " in key or "\n" in key]
 
 
-def test_the_key_is_the_path_without_its_extension(make_files: MakeFiles) -> None:
-    root = make_files("cat/a.jpg", "cat/x.jpg", "cat/x.png", "dog.v2/deep/a.b.JPEG")
-    assert [sample.key for sample in samples(root)] == [
-        *("cat/a", "cat/x%2Ejpg", "cat/x%2Epng"),
-        "dog.v2/deep/a%2Eb",
-    ]
-
-
 def test_a_sample_reads_back_as_the_file(make_files: MakeFiles) -> None:
     root = make_files("cat/a.jpg", b"cat/\xff.jpg")
     files = pickle.loads(pickle.dumps(opened(root).files))  # as it goes to a process
@@ -290,31 +191,12 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
             opened(tmp_path / name)
 
 
-def test_sidecars_are_members_of_their_images_sample(make_files: MakeFiles) -> None:
-    root = make_files("cat/a.jpg", "cat/a.JSON", "cat/a.mask.png", "cat/b.jpg", "cat/b.txt")
-    a, b = samples(root)
-    assert (a.key, a.members, a.size) == ("cat/a", ("json", "mask.png"), 3)
-    assert (b.key, b.members, b.size) == ("cat/b", ("txt",), 2)
-    (root / "cat/a.JSON").write_bytes(b"{}")
-    os.utime(root / "cat/a.JSON", ns=(0, 5))
-    (a, _) = samples(root)
-    content = opened(root).files.read(a)
-    assert content == Content(b"x", {"json": b"{}", "mask.png": b"x"})
-
-
 def test_a_sidecar_that_changes_after_the_scan_is_noticed(make_files: MakeFiles) -> None:
     root = make_files("cat/a.jpg", "cat/a.txt")
     (sample,) = samples(root)
     (root / "cat/a.txt").write_bytes(b"longer")
     with pytest.raises(BadImage, match="changed"):
         opened(root).files.read(sample)
-
-
-def test_the_sidecars_of_a_rejected_image_are_named_too(make_files: MakeFiles) -> None:
-    root = make_files("cat/a.jpg", "cat/a.txt", "cat/b.jpg")
-    (root / "cat/a.jpg").write_bytes(b"")
-    assert set(skipped(root)) == {"cat/a.jpg", "cat/a.txt"}
-    assert "cat/a.jpg" in skipped(root)["cat/a.txt"]
 
 
 def test_a_sidecar_that_cannot_be_packed_costs_no_image(make_files: MakeFiles) -> None:
@@ -328,17 +210,6 @@ def test_a_sidecar_that_cannot_be_packed_costs_no_image(make_files: MakeFiles) -
     assert set(skipped(root)) == {"cat/a.txt", "cat/b.txt"}
 
 
-def test_a_cls_file_labels_an_image_of_a_flat_folder(make_files: MakeFiles) -> None:
-    root = make_files("a.jpg", "b.jpg", "c.jpg", "c.cls")
-    (root / "a.cls").write_text("7\n")
-    assert [(item.name, item.label, item.members) for item in samples(root)] == [
-        ("a.jpg", 7, ()),
-        ("b.jpg", -1, ()),
-        ("c.jpg", -1, ()),
-    ]
-    assert "no class number" in skipped(root)["c.cls"]
-
-
 def test_a_cls_file_that_holds_more_than_a_number_is_named(make_files: MakeFiles) -> None:
     root = make_files("a.jpg", "b.jpg")
     (root / "a.cls").write_bytes(b"7".ljust(21))
@@ -350,50 +221,12 @@ def test_a_cls_file_that_holds_more_than_a_number_is_named(make_files: MakeFiles
     assert {item.name: item.label for item in samples(root)} == {"a.jpg": -1, "b.jpg": -1}
 
 
-def test_a_cls_file_has_no_say_in_a_class_folder(make_files: MakeFiles) -> None:
-    root = make_files("cat/a.jpg", "cat/a.cls")
-    assert [item.label for item in samples(root)] == [0]
-    assert "the name of the folder" in skipped(root)["cat/a.cls"]
-
-
-def test_folders_named_train_val_and_test_are_splits_with_the_same_classes(
-    make_files: MakeFiles,
-) -> None:
-    root = make_files("train/cat/a.jpg", "train/dog/a.jpg", "val/dog/a.jpg", "test/a.jpg", "odd")
-    assert opened(root).classes == ("cat", "dog")
-    assert [(item.split, item.key, item.label) for item in samples(root)] == [
-        ("test", "test/a", -1),
-        ("train", "train/cat/a", 0),
-        ("train", "train/dog/a", 1),
-        ("val", "val/dog/a", 1),
-    ]
-    assert "beside the folders of the splits" in skipped(root)["odd"]
-
-
-def test_a_class_named_train_among_others_is_a_class(make_files: MakeFiles) -> None:
-    root = make_files("train/a.jpg", "bus/a.jpg")
-    assert opened(root).classes == ("bus", "train")
-
-
 def test_given_classes_fix_the_order_and_may_lack_images(make_files: MakeFiles) -> None:
     root = make_files("cat/a.jpg", "dog/a.jpg")
     source = opened(root, ["dog", "fox", "cat"])
     assert source.classes == ("dog", "fox", "cat")
     labels = [item.label for item in source.scan() if isinstance(item, Sample)]
     assert labels == [2, 0]
-
-
-def test_a_class_folder_that_is_not_among_the_given_classes_is_refused(
-    make_files: MakeFiles,
-) -> None:
-    with pytest.raises(UnusableInput, match="not in the list of classes: dog"):
-        opened(make_files("cat/a.jpg", "dog/a.jpg"), ["cat"])
-
-
-def test_many_missing_classes_are_told_in_a_few_words(make_files: MakeFiles) -> None:
-    root = make_files(*(f"class{number:03}/a.jpg" for number in range(500)))
-    with pytest.raises(UnusableInput, match=r": class000, .*, class019 and 480 more\.$"):
-        opened(root, ["cat"])
 
 
 def test_a_parallel_folder_gives_each_image_a_member(make_files: MakeFiles) -> None:
@@ -408,56 +241,6 @@ def test_a_parallel_folder_gives_each_image_a_member(make_files: MakeFiles) -> N
     os.utime(root / "../masks/cat/a.png", ns=(0, 0))
     os.utime(root / "cat/a.jpg", ns=(0, found[0].mtime_ns))
     assert source.files.read(found[0]) == Content(b"x", {"mask.png": b"m"})
-
-
-def test_a_member_is_not_named_twice_after_its_extension(make_files: MakeFiles) -> None:
-    root = make_files("a.jpg", "../labels/a.txt")
-    source = opened(root, pairs={"txt": "../labels"})
-    assert [item.members for item in source.scan() if isinstance(item, Sample)] == [("txt",)]
-
-
-def test_an_image_may_be_without_an_optional_member(make_files: MakeFiles) -> None:
-    root = make_files("a.jpg", "b.jpg", "../labels/a.txt", "../labels/c.txt", "../masks/b.png")
-    source = opened(root, pairs={"txt?": "../labels", "mask?": "../masks"})
-    records = list(source.scan())
-    members = {item.key: item.members for item in records if isinstance(item, Sample)}
-    assert members == {"a": ("txt",), "b": ("mask.png",)}
-    assert [item.name for item in records if isinstance(item, Skipped)] == ["../labels/c.txt"]
-
-
-def test_no_paired_file_is_passed_over_in_silence(make_files: MakeFiles) -> None:
-    """Beside the splits, for two images of one name, or in the place of a file beside the image."""
-    images = ("train/a.jpg", "train/b.jpg", "train/b.png", "val/c.jpg", "val/c.txt")
-    labels = ("train.cache", "classes.txt", "train/a.txt", "train/b.txt", "val/c.txt")
-    root = make_files(*images, *(f"../labels/{name}" for name in labels))
-    source = opened(root, pairs={"txt?": "../labels"})
-    records = list(source.scan())
-    found = {item.name: item for item in records if isinstance(item, Skipped)}
-    assert {name for name, item in found.items() if item.ignored} == {
-        "../labels/train.cache",
-        "../labels/classes.txt",
-    }
-    assert {name: item.reason for name, item in found.items() if not item.ignored} == {
-        "../labels/train/b.txt": "more than one image has its name",
-        "val/c.txt": "'../labels/val/c.txt' takes its place as .txt",
-    }
-    assert [item.members for item in records if isinstance(item, Sample)] == [
-        *(("txt",), (), (), ("txt",))
-    ]
-
-
-def test_images_and_paired_files_without_each_other_are_named(make_files: MakeFiles) -> None:
-    root = make_files("a.jpg", "b.jpg", "b.txt", "../masks/a.png", "../masks/c.png")
-    (root / "../masks/deep").mkdir()
-    (root / "../masks/deep/d.png").write_bytes(b"x")
-    source = opened(root, pairs={"mask": "../masks"})
-    records = list(source.scan())
-    assert [item.key for item in records if isinstance(item, Sample)] == ["a"]
-    reasons = {item.name: item.reason for item in records if isinstance(item, Skipped)}
-    assert "no mask: there is no ../masks/b" in reasons["b.jpg"]
-    assert "no mask: there is no ../masks/b" in reasons["b.txt"]
-    assert "no image" in reasons["../masks/c.png"]
-    assert "no image" in reasons["../masks/deep/d.png"]
 
 
 class Counted(str):

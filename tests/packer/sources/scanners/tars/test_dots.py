@@ -1,6 +1,5 @@
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -55,14 +54,3 @@ def test_the_rule_is_said_and_keys_are_reversible(
     again = run_pack(tmp_path / "dst", tmp_path / "again")
     assert again.samples == 2
     assert not any("last dot" in remark for remark in again.remarks)
-
-
-def test_keys_that_get_dots_further_on_stop_packing(
-    tmp_path: Path, write_tar: WriteTar, make_jpegs: Callable[..., dict[str, bytes]], scan: Any
-) -> None:
-    plain = make_jpegs(*(f"{number}.jpg" for number in range(9)))
-    dotted = make_jpegs("x.v1.jpg", "x.v2.jpg")
-    texts = {name.replace(".jpg", ".txt"): b"x" for name in (*plain, *dotted)}
-    files = dict(sorted((plain | dotted | texts).items()))
-    with pytest.raises(UnusableInput, match=r"keys have dots from x\.v1\.jpg on"):
-        scan(write_tar(tmp_path / "a.tar", files))

@@ -88,19 +88,6 @@ def test_long_and_odd_names_keep_their_samples_apart(
         assert list(found.contents.values()) == [files[f"{stem}.jpg"] for stem in stems]
 
 
-def test_dotted_extensions_are_members_and_the_plain_image_is_the_image(
-    tmp_path: Path, make_jpegs: MakeJpegs, write_tar: WriteTar, scan: ScanOf
-) -> None:
-    images = make_jpegs("x.mask.png", "x.JPG", "x.png")
-    tar = write_tar(tmp_path / "a.tar", images | {"x.cls": b"0", "x.input.NPY": b"array"})
-    found = scan(tar)
-    (sample,) = found.samples
-    assert sample.name == "a.tar/x.JPG"
-    assert sample.members == ("mask.png", "png", "input.npy")
-    assert found.contents["a.tar/x.mask.png"] == images["x.mask.png"]
-    assert found.contents["a.tar/x.JPG"] == images["x.JPG"]
-
-
 def test_members_that_would_have_one_name_are_refused(
     tmp_path: Path,
     make_jpegs: MakeJpegs,
@@ -146,74 +133,6 @@ def test_what_belongs_to_no_sample_is_named(
     assert "already" in reasons["b.JPG"]
 
 
-@pytest.mark.parametrize(
-    ("label", "reason"),
-    [
-        (b"dog", "pass --classes FILE"),
-        (b"-1", "pass --classes FILE"),
-        (b"\xff\xfe", "pass --classes FILE"),
-        (b"", "pass --classes FILE"),
-        (b"999999999999", "is the largest"),
-        (b"1" * 5000, "too many for a class"),
-    ],
-)
-def test_a_class_that_is_no_number_is_refused_by_name(
-    tmp_path: Path,
-    make_jpegs: MakeJpegs,
-    write_tar: WriteTar,
-    scan: ScanOf,
-    label: bytes,
-    reason: str,
-) -> None:
-    (image,) = make_jpegs("a").values()
-    files = {"a.jpg": image, "a.cls": label, "b.jpg": image, "b.cls": b"1"}
-    found = scan(write_tar(tmp_path / "a.tar", files))
-    assert found.labels == {"b": 1}
-    assert found.skipped.keys() == {"a.tar/a.jpg", "a.tar/a.cls"}
-    assert reason in found.skipped["a.tar/a.jpg"]
-
-
-def test_classes_by_name_need_the_list_of_them(
-    tmp_path: Path, make_jpegs: MakeJpegs, write_tar: WriteTar, scan: ScanOf
-) -> None:
-    (image,) = make_jpegs("a").values()
-    files = {"a.jpg": image, "a.cls": b"dog\n", "b.jpg": image, "b.cls": b"0"}
-    files |= {"c.jpg": image, "c.cls": b"2"}
-    found = scan(write_tar(tmp_path / "a.tar", files), ["cat", "dog"])
-    assert found.labels == {"a": 1, "b": 0}
-    assert "there are 2 classes" in found.skipped["a.tar/c.jpg"]
-
-
-def test_a_folder_of_tars_that_number_anew_has_every_sample(
-    tmp_path: Path, members: dict[str, bytes], write_tar: WriteTar, scan: ScanOf
-) -> None:
-    for number in range(2):
-        write_tar(tmp_path / f"shard-{number:03d}.tar", members)
-    (tmp_path / "shard-000.idx").write_text("v1.2 0")
-    (tmp_path / "README").write_text("read me")
-    found = scan(tmp_path)
-    assert [sample.key for sample in found.samples] == [
-        *NAMES,
-        *(f"shard-001/{name}" for name in NAMES),
-    ]
-    assert found.ignored == {"shard-000.idx", "README"}
-    assert not found.skipped
-
-
-def test_a_key_that_a_tar_before_has_gets_one_that_none_of_them_has(
-    tmp_path: Path, make_jpegs: MakeJpegs, write_tar: WriteTar, scan: ScanOf
-) -> None:
-    images = make_jpegs("x.jpg", "001/x.jpg", "001/001/x.jpg")
-    write_tar(tmp_path / "000.tar", images)
-    write_tar(tmp_path / "001.tar", {"x.jpg": images["x.jpg"]})
-    found = scan(tmp_path)
-    assert [sample.key for sample in found.samples] == [
-        *("x", "001/x", "001/001/x"),
-        "001/001/001/x",
-    ]
-    assert not found.skipped
-
-
 def test_a_key_twice_in_one_tar_is_refused_by_name(
     tmp_path: Path, make_jpegs: MakeJpegs, write_tar: WriteTar, run_pack: Callable[..., PackReport]
 ) -> None:
@@ -223,26 +142,6 @@ def test_a_key_twice_in_one_tar_is_refused_by_name(
     report = run_pack(tar, tmp_path / "dst", skip_rejected=True)
     assert report.samples == 2
     assert dict(report.rejected)["a.tar/a.png"] == "its key, 'a', is that of 'a.tar/a.jpg'"
-
-
-def test_splits_in_folders_are_kept(
-    tmp_path: Path, members: dict[str, bytes], write_tar: WriteTar, scan: ScanOf
-) -> None:
-    for split in ("train", "val"):
-        (tmp_path / split).mkdir()
-        write_tar(tmp_path / split / "shard-000.tar", members)
-    found = scan(tmp_path)
-    assert [sample.split for sample in found.samples] == ["train"] * 6 + ["val"] * 6
-    assert found.samples[-1].key == "val/0005"
-    assert found.contents["val/shard-000.tar/0005.jpg"] == members["0005.jpg"]
-
-
-def test_numbered_tars_of_images_alone_have_no_labels(
-    tmp_path: Path, make_jpegs: MakeJpegs, write_tar: WriteTar, scan: ScanOf
-) -> None:
-    for number in range(2):
-        write_tar(tmp_path / f"{number:05d}.tar", make_jpegs(f"{number}.jpg"))
-    assert scan(tmp_path).labels == {"0": -1, "1": -1}
 
 
 @pytest.mark.parametrize(
