@@ -228,8 +228,9 @@ class ImageResolver:
         """Return the path of the image that `value` names."""
         root = self.images.tree.root
         if self.folder is not None:
-            if "\\" in value and not self.images.tree.has(os.path.join(self.folder, value)):
-                value = value.replace("\\", "/")
+            usual = value.strip().replace("\\", "/")
+            if usual != value and not self.images.tree.has(os.path.join(self.folder, value)):
+                value = usual
             return path_inside(root, os.path.join(self.folder, value))
         return _one(self.candidates(value))
 
@@ -274,11 +275,18 @@ def look_up(
         each = [(value, resolver.candidates(value)) for value in values]
         if not (hits := sum(bool(found) for _, found in each)):
             continue
-        if moved and not root_is_given:
-            return Lookup(moved=next(value for value, found in each if found))
+        others = [value for value, found in each if found and not _from_root(images, value, found)]
+        if moved and others and not root_is_given:
+            return Lookup(moved=others[0])
         ambiguity = next((tuple(found[:2]) for _, found in each if len(found) > 1), ())
         return Lookup(resolver, hits / len(values), ambiguity)
     return Lookup()
+
+
+def _from_root(images: ImageIndex, value: str, found: Sequence[str]) -> bool:
+    """Whether a path begins with the name of the images' folder, or with ``..`` only."""
+    above = os.path.normpath(value.strip().replace("\\", "/")).removesuffix(f"/{found[0]}")
+    return os.path.basename(above) in (os.pardir, images.tree.root.name)
 
 
 def _is_there(resolver: ImageResolver, value: str) -> bool:

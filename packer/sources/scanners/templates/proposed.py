@@ -28,7 +28,7 @@ from packer.sources.scanners.templates.template import KEY
 from packer.sources.tables.names import LABEL, SPLIT, may_be_split
 from packer.sources.trees.names import splits_of
 from packer.sources.trees.shape import plain
-from packer.sources.trees.walk import DELIMITERS
+from packer.sources.trees.walk import DELIMITERS, is_named_as_image
 
 _DELIMITERS = (",", "\t", ";", "|")
 _BETWEEN = (": ", " = ", "=", None)  # the parts of a line
@@ -210,7 +210,9 @@ def _label(found: Mapping[tuple[str, ...], Sequence[Any]]) -> tuple[str, ...] | 
         for p in named
         if are_several(found[p])
         or all(
-            isinstance(v, str | int) and len(str(v)) <= LONGEST for v in found[p] if v is not None
+            isinstance(v, str | int) and len(str(v)) <= LONGEST and not is_named_as_image(str(v))
+            for v in found[p]
+            if v is not None
         )
     ]
     in_words = [p for p in plainly if all(isinstance(v, str) for v in found[p])]
