@@ -215,15 +215,10 @@ def image_columns(table: Table, options: SourceOptions, where: object) -> list[s
     chosen = options.image_column and _chosen(columns, options.image_column, "image", where)
     named = {plain(name): name for name in reversed(columns) if name not in table.compound}
     usual = [named[name] for name in IMAGE if name in named]
-    labels = [name for name in columns if is_label(name)]
+    labels = [name for name in columns if is_label(name) or plain(name) == SPLIT]
     found = dict.fromkeys([chosen] if chosen else [])
-    found |= dict.fromkeys([*usual, *(name for name in columns if not is_label(name)), *labels])
+    found |= dict.fromkeys([*usual, *(name for name in columns if name not in labels), *labels])
     return [name for name in found if name not in table.compound]
-
-
-def is_label(column: str) -> bool:
-    """Return whether a column is named as those of labels or splits are."""
-    return plain(column) in (*LABEL, SPLIT)
 
 
 def is_usual(column: str) -> bool:

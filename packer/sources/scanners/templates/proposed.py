@@ -1,7 +1,6 @@
 """Finds the ``FILE: FIELDS`` that reads a file that names images (pure).
 
-Nothing of a record may be lost: if no template has its fields, or an image has several records, no
-template is proposed.
+Nothing of a record may be lost: if no template has its fields, no template is proposed.
 """
 
 import csv
@@ -172,15 +171,22 @@ def _of_records(records: Sequence[Any], names: Names) -> str | None:
                 counts[path] = counts.get(path, 0) + 1
     for path in sorted(counts, key=lambda path: -counts[path]):
         values = [member(record, ".".join(path), None) for record in records]
-        if counts[path] < _SHARE * min(len(records), _FEW) or None in values:
-            continue
-        if len(set(map(str, values))) == len(values):
-            fields = _fields(records, path)
-            return fields and f"{{key:{'.'.join(path)}}} {fields}".strip()
+        if counts[path] >= _SHARE * min(len(records), _FEW) and None not in values:
+            return _keyed(records, path)
     return None
 
 
-def _fields(records: Sequence[Mapping[str, Any]], key: tuple[str, ...]) -> str | None:
+def _keyed(records: Sequence[Mapping[str, Any]], path: tuple[str, ...]) -> str | None:
+    """Return the fields of records of which one or several belong to each image."""
+    each = {json.dumps(record, sort_keys=True): record for record in records}
+    are_many = len({str(member(one, ".".join(path))) for one in each.values()}) < len(each)
+    fields = _fields(records, path, has_label=not are_many)
+    return fields and f"{{{KEY}{'+' * are_many}:{'.'.join(path)}}} {fields}".strip()
+
+
+def _fields(
+    records: Sequence[Mapping[str, Any]], key: tuple[str, ...], *, has_label: bool = True
+) -> str | None:
     """Return a field for all that the records have beside the key; None if one has no template."""
     found: dict[tuple[str, ...], list[Any]] = {}
     for record in records:
@@ -188,7 +194,7 @@ def _fields(records: Sequence[Mapping[str, Any]], key: tuple[str, ...]) -> str |
             found.setdefault(path, []).append(value)
     if any(re.search(r"[.{}]", name) for path in found for name in path):
         return None
-    label, split = _label(found), _split(found)
+    label, split = _label(found) if has_label else None, _split(found)
     fields, used = [], {*ROLES}
     for path, values in found.items():
         name = re.sub(r"\W", "_", "_".join(path)).lstrip("_0123456789") or "field"
@@ -290,12 +296,9 @@ def _of_table(rows: Sequence[Sequence[str]], sign: str, names: Names) -> str | N
     head, body = (rows[0], rows[1:]) if not names(rows[0][key]) else ((), rows)
     if not body or count[key] < _SHARE * len(body):
         return None
-    if head and len({row[key] for row in body}) < len(body):
-        return None
     if head:
         if len(set(head)) < len(head) or not all(head):
             return None
-        fields = _fields([dict(zip(head, row, strict=True)) for row in body], (head[key],))
-        return fields and f"{{{KEY}:{head[key]}}} {fields}"
+        return _keyed([dict(zip(head, row, strict=True)) for row in body], (head[key],))
     between = "\\t" if sign == "\t" else sign
     return by_places(body, key, [], between)
