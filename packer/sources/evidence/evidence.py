@@ -37,6 +37,7 @@ from packer.sources.tables.name_tokens import (
     stem_hashes,
     words_of,
 )
+from packer.sources.tables.names import numbered
 from packer.sources.tables.texts import ORDER, Evidence, Text, text_of
 from packer.sources.trees.find import tree_at
 from packer.sources.trees.tree import Tree
@@ -129,6 +130,7 @@ def find_evidence(
         named, of = max((int(np.isin(hashes, names).sum()), len(hashes)) for hashes in each)
         if named >= min(2, len(listing), of) and 2 * named >= of:
             found.append(Evidence(tuple(paths), named))
+    found += _numbered(sides, listing)
     folders = Folders(packed.folders if texts else {})
     classes, numbers = len(np.unique(listing.labels)), ClassNumbers(tree, listing)
     counts = _counts(packed.folders if texts else {})
@@ -161,6 +163,20 @@ def find_evidence(
     found += folders.named_as(left)
     remarks = (*folders.remarks, *otherwise, *remarks_on(groups.values(), few, texts))
     return _of_one_name(found), remarks
+
+
+def _numbered(
+    sides: Iterable[tuple[Sequence[str], object]], listing: SampleTable
+) -> Iterator[Evidence]:
+    """Yield files with the numbers of the images and another word: ``img1`` and ``caption1``."""
+    each = {tuple(paths): numbered(map(_stem, paths)) for paths, _ in sides}
+    if not any(word for word, _ in each.values()):
+        return
+    own, numbers = numbered(_stem(listing.name_of(number)) for number in range(len(listing)))
+    for paths, (word, others) in each.items():
+        named = len(numbers.keys() & others)
+        if word != own and 2 * named >= max(len(paths), len(listing)):
+            yield Evidence(paths, named)
 
 
 def _of_other_splits(

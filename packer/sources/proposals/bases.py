@@ -147,7 +147,7 @@ def _named(one: Group, main: Group, known: Collection[str]) -> str:
     if one.is_image:
         name = "mask" if may_be_masks(plain(name)) and not _has(known, "mask") else name
     else:
-        name = "" if not _has(known, one.ext.lower()) else name
+        name = "" if one.ext and not _has(known, one.ext.lower()) else name
     while _has(known, f"{name}.{one.ext.lower()}".strip(".") if not one.is_image else name):
         name += "_"
     return name if one.is_image else f"{name}.{one.ext.lower()}".strip(".")
