@@ -71,7 +71,7 @@ def _of_lists(images: Sequence[str], lists: Sequence[ListTemplate]) -> Iterator[
     joined = {name for way in images for name in _FIELD.findall(way)} | _MEANING
     nouns: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for role, noun in (("label", "classes"), ("split", "splits")):
-        having = [one for one in lists if role in one.names]
+        having = [one for one in lists if any(field.name == role for field in one.fields)]
         if role == "split" and having and all(_CONSTANT.search(one.text) for one in having):
             yield "each list is a split"
         elif having:

@@ -85,7 +85,7 @@ class Folders:
             firsts = [
                 folder_of(re.split(r"[\s,;|]", line.strip())[0]) for line in lines if line.strip()
             ]
-            if text.share == 1 and not text.paths[1:] and len(firsts) > 1:
+            if text.share == 1 and not text.paths[1:] and firsts:
                 stem, ext = os.path.splitext(name)
                 alike[folder, ext, _SPLITS.sub("", stem)].append((text, firsts))
         for some in alike.values() if len(self._images) > 1 else ():

@@ -163,6 +163,8 @@ def _ways(
     """Yield the options of folders, the lists, and whether all is kept."""
     listing, texts = unread.listing, list(lists.texts)
     if lists.level >= 0:
+        if lists.has("label") or counted(unread.source.classes):
+            base = [_renamed(word, ["label"], "folder") for word in base]
         if field := _field_at(lists.level, base):
             yield base, [one.replace(FOLDER[:-1], f"{{{field}") for one in texts], True
         return

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from packer.sources.proposals.groups import File, Group
+from packer.sources.tables.names import counted
 from packer.sources.trees.names import is_role
 from packer.sources.trees.outright import by_templates, literal, member
 from packer.sources.trees.shape import IMAGES, may_be_masks, plain
@@ -91,7 +92,7 @@ def _meant(
     ]
     if not (folders or members) and (camera := _after_identities(mains)):
         yield Base(tuple(main.template(f"{{label}}{camera}{{key}}") for main in mains), {})
-    for at in [*which, None]:
+    for at in sorted([*which, None], key=lambda at: _are_counted(mains[0], folders, at)):
         ways = {_with_label(main.template(), main, at): main for main in mains}
         images = sorted(ways, key=lambda way: -len(_FIELD.sub("", way)))  # others may fit, too
         files = {}
@@ -101,7 +102,8 @@ def _meant(
         yield Base(tuple(images), files, tuple(ignored))
     has_folders = any(set(main.fields) - {"split"} for main in mains)
     has_folders &= all(plain(os.path.basename(main.folder)) not in IMAGES for main in mains)
-    if has_folders and not (members or ignored) and (-1 in which or not folders):
+    is_plain = not (members or ignored or any(_are_counted(mains[0], folders, at) for at in which))
+    if has_folders and is_plain and (-1 in which or not folders):
         yield _each_folder(mains)
 
 
@@ -123,6 +125,12 @@ def _may_be_classes(main: Group, folders: Sequence[str], at: int, has_parts: boo
     ):
         return False
     return not folders[1:] or at == 0 or not all(one[0] in one[-1] for one in each)
+
+
+def _are_counted(main: Group, folders: Sequence[str], at: int | None) -> bool:
+    """Return whether the names of folders count one thing, such as patients: they are no classes."""
+    of = -1 if at is None else main.fields.index(folders[at])
+    return at is not None and bool(counted({values[of] for values, _ in main.keys}))
 
 
 def _with_label(template: str, main: Group, at: int | None) -> str:

@@ -85,7 +85,7 @@ def in_order(path: str, text: str) -> str | None:
         if all(isinstance(one, dict) for one in content):
             fields = _fields(content, ())
             return fields and f"{path}{where}: {fields}"
-        return f"{path}{where}: {{{_role(content)}}}"
+        return f"{path}{where}: {{{_role(content, path)}}}"
     lines = [line for line in text.splitlines() if line.strip()]
     for sign in _DELIMITERS if _is_head(lines[0]) else ():
         rows = list(csv.reader(lines, delimiter=sign))
@@ -93,18 +93,19 @@ def in_order(path: str, text: str) -> str | None:
         if is_table and len({len(row) for row in rows}) == 1:
             fields = _fields([dict(zip(rows[0], row, strict=True)) for row in rows[1:]], ())
             return fields and f"{path}: {fields}"
-    return f"{path}: {{{_role(lines)}}}"
+    return f"{path}: {{{_role(lines, path)}}}"
 
 
 def _is_head(line: str) -> bool:
     return not re.search(r"\d", line) and bool(re.fullmatch(r"[\w\s,;|\t.()/-]+", line))
 
 
-def _role(values: Sequence[Any]) -> str:
+def _role(values: Sequence[Any], path: str) -> str:
     """Return the field for values in order: labels repeat, captions are of several words."""
     texts = list(map(str, values))
     are_short = all(isinstance(one, str | int) and len(str(one)) <= LONGEST for one in values)
-    if are_short and 2 * len(set(texts)) <= len(texts):
+    is_called_so = plain(os.path.splitext(os.path.basename(path))[0]) in LABEL
+    if are_short and (2 - is_called_so) * len(set(texts)) <= len(texts):
         return "label"
     return "caption" if any(re.search(r"[^\W\d_]+\s+[^\W\d_]", text) for text in texts) else "value"
 
@@ -297,8 +298,10 @@ def _of_table(rows: Sequence[Sequence[str]], sign: str, names: Names) -> str | N
     if not body or count[key] < _SHARE * len(body):
         return None
     if head:
-        if len(set(head)) < len(head) or not all(head):
+        filled = [at for at, cells in enumerate(zip(*rows, strict=True)) if any(cells)]
+        names_of = [head[at] for at in filled]
+        if len(set(names_of)) < len(names_of) or not all(names_of):
             return None
-        return _keyed([dict(zip(head, row, strict=True)) for row in body], (head[key],))
+        return _keyed([{head[at]: row[at] for at in filled} for row in body], (head[key],))
     between = "\\t" if sign == "\t" else sign
     return by_places(body, key, [], between)
