@@ -24,7 +24,9 @@ def glob_of(tree: Tree, paths: Sequence[str]) -> str:
     folder, name = os.path.split(paths[0])
     if os.path.dirname(paths[1]) != folder:
         above = {os.path.basename(os.path.dirname(path)) for path in paths}
-        return "/".join(["**", *map(glob.escape, above if len(above) == 1 else ()), glob.escape(name)])
+        return "/".join(
+            ["**", *map(glob.escape, above if len(above) == 1 else ()), glob.escape(name)]
+        )
     level = tree.level(folder)
     is_all = folder and not level.folders and level.files == len(paths)
     return os.path.join(glob.escape(folder), "**" if is_all else f"*{os.path.splitext(name)[1]}")

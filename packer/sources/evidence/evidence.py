@@ -206,7 +206,9 @@ def _of_folders(
     for name, each in alike.items():
         if len({line for _, line in each}) > 1 and len(each) > len(images) / 2:
             paths, lines = zip(*each, strict=True)
-            reason = f"has a value for the images beside it, as {many(len(each), 'file')} {name} have"
+            reason = (
+                f"has a value for the images beside it, as {many(len(each), 'file')} {name} have"
+            )
             yield Evidence(paths, len(each), lines=lines[:2], reason=reason, kind=ORDER)
 
 
