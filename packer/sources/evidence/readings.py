@@ -163,10 +163,11 @@ def _ways(
     """Yield the options of folders, the lists, and whether all is kept."""
     listing, texts = unread.listing, list(lists.texts)
     if lists.level >= 0:
-        if lists.has("label") or counted(unread.source.classes):
+        in_each = "{" in texts[0].partition(": ")[0]  # folder
+        if in_each and lists.has("label"):
             base = [_renamed(word, ["label"], "folder") for word in base]
         if field := _field_at(lists.level, base):
-            yield base, [one.replace(FOLDER[:-1], f"{{{field}") for one in texts], True
+            yield base, [one.replace(FOLDER[:-1], f"{{{field}") for one in texts], not in_each
         return
     roles = [role for role in ("label", "split") if f"{{{role}" in "".join(base)]
     both = [role for role in roles if lists.has(role)]

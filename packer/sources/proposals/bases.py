@@ -128,7 +128,7 @@ def _may_be_classes(main: Group, folders: Sequence[str], at: int, has_parts: boo
 
 
 def _are_counted(main: Group, folders: Sequence[str], at: int | None) -> bool:
-    """Return whether the names of folders count one thing, such as patients: they are no classes."""
+    """Return whether folders count one thing, such as patients: they are no classes."""
     of = -1 if at is None else main.fields.index(folders[at])
     return at is not None and bool(counted({values[of] for values, _ in main.keys}))
 
