@@ -182,6 +182,15 @@ class ImageIndex:
         found = [path for path in found if self.split_of(path) == split] or found
         return _one([path for path in found if path.startswith(f"{folder}/")] or found)
 
+    def of_any_form(self, written: str, folder: str, split: str = "") -> str:
+        """Return the image of `named_by`, else the only one of its name with another extension."""
+        try:
+            return self.named_by(written, folder, split)
+        except Damaged:
+            found = self.of_same_stem(written)
+            found = [path for path in found if os.path.dirname(path) == folder] or found
+            return _one([path for path in found if self.split_of(path) == split] or found)
+
     @cached_property
     def _deepest(self) -> int:
         """The most folders that an image lies in."""

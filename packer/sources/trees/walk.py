@@ -21,7 +21,9 @@ HIDDEN = "it is a hidden folder"
 JUNK = "it belongs to the operating system or another program"
 LOOP = "it is a symbolic link back to a folder that holds it (a loop)"
 NOT_AN_IMAGE = "it is not an image, judged by its name and first bytes"
-_UNREAD = "it is an archive beside other files, which packer does not read: unpack it, or pack it alone"
+_UNREAD = (
+    "it is an archive beside other files, which packer does not read: unpack it, or pack it alone"
+)
 _MAY_BE_DATA = "it may have labels or images, and packer does not read this format"
 
 Identity = tuple[int, int]
