@@ -28,6 +28,7 @@ def described(words: Sequence[str], left: Sequence[str] = ()) -> str:
     said += [*_of_folders(images), *_of_lists(images, lists)]
     said = said or ["all images are samples"]
     said += [f"ignore {', '.join(given['--ignore'])}"] if given["--ignore"] else []
+    said += ["lines whose image is not there are left out"] if given["--on-error"] else []
     said += [f"{listed(left, _SHOWN)} {'are' if left[1:] else 'is'} not read"] if left else []
     text = "; ".join(said)
     return text[:1].upper() + text[1:]

@@ -72,12 +72,14 @@ def readings(
             if "{_}" in "".join(words) or not made.numbers_folders:
                 count += 1
                 agrees = _agree(unread, made) or (lists.level >= 0 and lists.has("label"))
-                is_clear = is_clear and agrees and made.is_flat
+                is_clear = is_clear and agrees and made.is_flat and not made.lost
+                words = (*words, *(("--on-error", "skip") if made.lost else ()))
+                reading = replace(reading, words=words)
                 is_clear = is_clear and not _has_identities(src, options, texts, classes)
                 names = names_of(made.source.classes, made.tree, made.left)
                 if names and not is_clear and (made.tree.root / names).is_file():
-                    words = (*words, "--classes", os.path.relpath(made.tree.root / names))
-                    reading = replace(reading, words=words)
+                    named = os.path.relpath(made.tree.root / names)
+                    reading = replace(reading, words=(*words, "--classes", named))
                 yield replace(reading, is_clear=is_clear), made
 
 

@@ -25,6 +25,8 @@ from packer.sources.trees.tree import Tree
 from packer.sources.trees.walk import is_named_as_image, names_an_image
 from packer.words import option
 
+NO_IMAGE = "no image has that name"
+
 
 class Keys:
     """The keys of images whose names come in any order; 8 bytes a name are kept.
@@ -307,7 +309,7 @@ def _is_there(resolver: ImageResolver, value: str) -> bool:
 
 def _one(found: Sequence[str]) -> str:
     if not found:
-        raise Damaged("no image has that name")
+        raise Damaged(NO_IMAGE)
     if len(found) > 1:
         raise BadImage(f"it may be {found[0]} or {found[1]}")
     return found[0]
