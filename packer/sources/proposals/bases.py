@@ -17,6 +17,7 @@ _MAINS = 4  # groups of images of which each may be that of the samples
 _PARTS = 12  # folders of which each has parts of the same samples
 _LEAST = 0.5  # of the files of a part have an image
 _EDGE = re.compile(r"[_\-. ]+|(?<=\d)(?=[^\W\d_])")
+_FOLDERS = re.compile(r"\{folder\d")
 _FIELD = re.compile(r"\{.*?\}")
 _IDENTITY = re.compile(r"(\d{4,}|-1)(_[^\W\d])(?=\d)")  # before the number of a camera
 _FEW = 20  # names that are looked at for what they have more than others
@@ -98,6 +99,8 @@ def _meant(
         files = {}
         for name, (one, key, lacks) in members.items():
             text = _with_label(one.template(key), mains[0], at)
+            if name == "json" and _FOLDERS.search(text):  # which the json of each sample has
+                name = "annotation.json"
             files[_optional(name) if lacks or mains[1:] else name] = text
         yield Base(tuple(images), files, tuple(ignored))
     has_folders = any(set(main.fields) - {"split"} for main in mains)
@@ -123,6 +126,8 @@ def _may_be_classes(main: Group, folders: Sequence[str], at: int, has_parts: boo
     if has_parts and (
         is_role(os.path.basename(main.folder)) or all(one[at].isdecimal() for one in each)
     ):
+        return False
+    if len(each) == len({one[at] for one in each}):  # one of each
         return False
     return not folders[1:] or at == 0 or not all(one[0] in one[-1] for one in each)
 

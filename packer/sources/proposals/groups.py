@@ -260,7 +260,7 @@ def _are_parts(
     shared = {word for word in set.intersection(*words) if word.lower() not in IMAGES}
     rests = ["_".join(sorted(own - shared)) for own in words]
     are_many = len({re.sub(r"\d+", "", rest) for rest in rests}) > 1
-    if are_many and all(map(_has_a_role, rests)):
+    if are_many and all(len(rest) > 1 and _has_a_role(rest) for rest in rests):
         return True
     if not any(map(_has_a_role, rests)):
         return False
@@ -288,7 +288,7 @@ def _by_ends(group: Group) -> Iterator[Group]:
     for one in group.files:
         found[_ends(one, where)].append(one)
     if len(found) == 1 and group.is_image:
-        found = _alternating(group) or found
+        found = _alternating(group) or _begun(group) or found
     for (before, behind), files in found.items():
         exts = {one.path.rpartition(".")[2] for one in files}
         ext = exts.pop() if len(found) > 1 and len(exts) == 1 else group.ext
@@ -307,11 +307,22 @@ def _ends(one: File, where: Mapping[tuple[tuple[str, ...], str], File]) -> tuple
     return "", ""
 
 
+def _begun(group: Group) -> dict[tuple[str, str], list[File]]:
+    """Return the files by the words that all names begin with, if two are roles: ``left_1``."""
+    found: dict[tuple[str, str], list[File]] = defaultdict(list)
+    for one in group.files:
+        word, sign, _ = re.split(r"([_\-. ]|$)", one.stem, maxsplit=1)
+        found[word + sign, ""].append(one)
+    sizes = {len(files) for files in found.values()}
+    roles = [before for before, _ in found if len(before) > 2 and is_role(before[:-1])]
+    return found if len(roles) > 1 and len(found) <= _MOST and len(sizes) == 1 else {}
+
+
 def _alternating(group: Group) -> dict[tuple[str, str], list[File]]:
     """Return the files by the last word of their names, if all names have the same few."""
     found: dict[tuple[str, str], list[File]] = defaultdict(list)
     for one in group.files:
-        match = re.search(rf"[_\-. ](?:[^\W\d_]+|{_OWN})$", one.stem)
+        match = re.search(rf"[_\-. ](?:[^\W\d_]+\d*|{_OWN})$", one.stem)
         if match is None or not match.start():
             return {}
         found["", match[0]].append(one)
