@@ -1,5 +1,6 @@
 """How a source is understood: one sentence, kept with the dataset, and never guessed."""
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -30,8 +31,10 @@ class Candidate:
 
     def within(self, name: str) -> "Candidate":
         """Return a folder in this one; what was listed of it is not listed again."""
-        listed = self.tree.below(name) if self.tree else None
-        return replace(self, path=self.path / name, listed=listed)
+        listed, options = self.tree.below(name) if self.tree else None, self.options
+        if options.root is not None:  # which is relative to the folder above
+            options = replace(options, root=os.path.relpath(options.root, self.path.name))
+        return replace(self, path=self.path / name, options=options, listed=listed)
 
     @property
     def suffix(self) -> str:

@@ -23,7 +23,10 @@ def glob_of(tree: Tree, paths: Sequence[str]) -> str:
         return glob.escape(paths[0])
     folder, name = os.path.split(paths[0])
     if os.path.dirname(paths[1]) != folder:
-        return f"**/{glob.escape(os.path.basename(folder))}/{glob.escape(name)}"
+        above = {os.path.basename(os.path.dirname(path)) for path in paths}
+        return "/".join(
+            ["**", *map(glob.escape, above if len(above) == 1 else ()), glob.escape(name)]
+        )
     level = tree.level(folder)
     is_all = folder and not level.folders and level.files == len(paths)
     return os.path.join(glob.escape(folder), "**" if is_all else f"*{os.path.splitext(name)[1]}")

@@ -28,6 +28,7 @@ def described(words: Sequence[str], left: Sequence[str] = ()) -> str:
     said += [*_of_folders(images), *_of_lists(images, lists)]
     said = said or ["all images are samples"]
     said += [f"ignore {', '.join(given['--ignore'])}"] if given["--ignore"] else []
+    said += ["lines whose image is not there are left out"] if given["--on-error"] else []
     said += [f"{listed(left, _SHOWN)} {'are' if left[1:] else 'is'} not read"] if left else []
     text = "; ".join(said)
     return text[:1].upper() + text[1:]
@@ -71,7 +72,7 @@ def _of_lists(images: Sequence[str], lists: Sequence[ListTemplate]) -> Iterator[
     joined = {name for way in images for name in _FIELD.findall(way)} | _MEANING
     nouns: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for role, noun in (("label", "classes"), ("split", "splits")):
-        having = [one for one in lists if role in one.names]
+        having = [one for one in lists if any(field.name == role for field in one.fields)]
         if role == "split" and having and all(_CONSTANT.search(one.text) for one in having):
             yield "each list is a split"
         elif having:

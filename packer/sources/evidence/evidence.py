@@ -9,7 +9,7 @@ import glob
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,7 +37,8 @@ from packer.sources.tables.name_tokens import (
     stem_hashes,
     words_of,
 )
-from packer.sources.tables.texts import ORDER, Evidence, Text, text_of
+from packer.sources.tables.names import numbered
+from packer.sources.tables.texts import LINE, ORDER, Evidence, Text, text_of
 from packer.sources.trees.find import tree_at
 from packer.sources.trees.tree import Tree
 from packer.sources.trees.walk import DELIMITERS, NOT_AN_IMAGE, TEXT_TABLES, names_an_image
@@ -129,6 +130,7 @@ def find_evidence(
         named, of = max((int(np.isin(hashes, names).sum()), len(hashes)) for hashes in each)
         if named >= min(2, len(listing), of) and 2 * named >= of:
             found.append(Evidence(tuple(paths), named))
+    found += _numbered(sides, listing)
     folders = Folders(packed.folders if texts else {})
     classes, numbers = len(np.unique(listing.labels)), ClassNumbers(tree, listing)
     counts = _counts(packed.folders if texts else {})
@@ -154,6 +156,7 @@ def find_evidence(
         if one := one or (None if has_boxes else numbers.named_by(text)):
             found.append(one)
             covered.update(text.paths)
+    found += _of_folders(texts, packed.folders if texts else {}, covered)
     found += _of_other_splits(found, decisions)
     covered.update(path for one in found for path in one.paths)
     found += _repeated(text for text in texts if not covered.intersection(text.paths))
@@ -161,6 +164,20 @@ def find_evidence(
     found += folders.named_as(left)
     remarks = (*folders.remarks, *otherwise, *remarks_on(groups.values(), few, texts))
     return _of_one_name(found), remarks
+
+
+def _numbered(
+    sides: Iterable[tuple[Sequence[str], object]], listing: SampleTable
+) -> Iterator[Evidence]:
+    """Yield files with the numbers of the images and another word: ``img1`` and ``caption1``."""
+    each = {tuple(paths): numbered(map(_stem, paths)) for paths, _ in sides}
+    if not any(word for word, _ in each.values()):
+        return
+    own, numbers = numbered(_stem(listing.name_of(number)) for number in range(len(listing)))
+    for paths, (word, others) in each.items():
+        named = len(numbers.keys() & others)
+        if word != own and 2 * named >= max(len(paths), len(listing)):
+            yield Evidence(paths, named)
 
 
 def _of_other_splits(
@@ -173,6 +190,26 @@ def _of_other_splits(
         path = text.paths[0]
         if not text.paths[1:] and path not in covered and without_split(path) in kinds:
             yield from [decision.evidence] * decision.is_list
+
+
+def _of_folders(
+    texts: Iterable[Text], images: Mapping[str, int], covered: Collection[str]
+) -> Iterator[Evidence]:
+    """Yield texts of one name and one line each that lie beside the images of most folders."""
+    alike: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for text in texts:
+        folder, name = os.path.split(text.paths[0])
+        line = text.text.decode("utf-8", "replace").strip()
+        is_value = 0 < len(line) <= LINE and "\n" not in line and line != os.path.basename(folder)
+        if is_value and folder in images and not text.paths[1:] and text.paths[0] not in covered:
+            alike[name].append((text.paths[0], line))
+    for name, each in alike.items():
+        if len({line for _, line in each}) > 1 and len(each) > len(images) / 2:
+            paths, lines = zip(*each, strict=True)
+            reason = (
+                f"has a value for the images beside it, as {many(len(each), 'file')} {name} have"
+            )
+            yield Evidence(paths, len(each), lines=lines[:2], reason=reason, kind=ORDER)
 
 
 def _of_one_name(found: Sequence[Evidence]) -> list[Evidence]:

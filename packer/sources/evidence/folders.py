@@ -85,7 +85,7 @@ class Folders:
             firsts = [
                 folder_of(re.split(r"[\s,;|]", line.strip())[0]) for line in lines if line.strip()
             ]
-            if text.share == 1 and not text.paths[1:] and len(firsts) > 1:
+            if text.share == 1 and not text.paths[1:] and firsts:
                 stem, ext = os.path.splitext(name)
                 alike[folder, ext, _SPLITS.sub("", stem)].append((text, firsts))
         for some in alike.values() if len(self._images) > 1 else ():
@@ -104,7 +104,7 @@ class Folders:
 
     def named_by(self, text: Text, tree: Tree) -> Evidence | None:
         """Return a text as a table that has more to say of folders than their class."""
-        if text.share < 1 or text.paths[1:] or text.is_spreadsheet:
+        if text.share < 1 or text.paths[1:] or text.is_binary:
             return None
         content = text.text.decode("utf-8", "replace")
         for one, counts in zip(self._named_in_full, self._levels, strict=True):

@@ -9,7 +9,7 @@ from itertools import chain
 
 from packer.errors import BadImage
 from packer.sources.tables.name_tokens import CHUNK
-from packer.sources.tables.texts import Text, text_of
+from packer.sources.tables.texts import Text, strings_of, text_of
 from packer.sources.trees.tree import Tree
 from packer.words import are, in_bytes, many
 
@@ -59,11 +59,13 @@ def texts_of(
                 data = tree.begin(path, most[path.endswith(_SPREADSHEETS)])
             except (BadImage, OSError):
                 continue
-            if not (text := text_of(data)):
+            text = text_of(data)
+            is_binary = text is None or data.startswith(b"PK\3\4")
+            if not (text := text or strings_of(data)):
                 continue
             text, share = text[:CHUNK], min(1.0, min(len(data), CHUNK) / max(sizes[path], 1))
             parts.append(text)
-            yield Text((path,), text, share, data.startswith(b"PK\3\4"))
+            yield Text((path,), text, share, is_binary)
         if len(parts) > 1:
             joined = b"\n".join(part[: CHUNK // len(parts)] for part in parts)[:CHUNK]
             yield Text(tuple(paths), joined, len(parts) / len(paths))

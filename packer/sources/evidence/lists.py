@@ -8,6 +8,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -24,7 +25,7 @@ FOLDER = "{folder}"
 LABEL = re.compile(r"\{label(?=[:?}])")
 _UNCLEAR = re.compile(r"\{value\d|\{\w+\+")  # columns without names, and several values
 _FIELD = re.compile(r"\{(\w+)")
-_BEGUN = re.compile(rf"({SPLIT.pattern})(?=list|set|[^a-zA-Z])", re.IGNORECASE)
+_BEGUN = re.compile(rf"(trainval|{SPLIT.pattern})(?=list|set|class|[^a-zA-Z])", re.IGNORECASE)
 
 
 class Lists(NamedTuple):
@@ -195,6 +196,9 @@ def _forms(one: Evidence, tree: Tree, src: Path, stems: Sequence[str]) -> Iterat
     if not text or paths[0].startswith("../"):
         return
     if one.kind == ORDER:
+        if one.paths[1:] and "\n" not in text.strip():  # a value for each folder
+            each = (_text(tree, replace(one, paths=(path,))) or "" for path in one.paths)
+            text = "\n".join(map(str.strip, each))
         parts = list(zip(*(path.split("/") for path in paths), strict=False))
         levels = [at for at, names in enumerate(parts) if len(set(names)) > 1]
         if len({path.count("/") for path in paths}) == 1 and len(levels) < 2:
@@ -218,9 +222,9 @@ def _forms(one: Evidence, tree: Tree, src: Path, stems: Sequence[str]) -> Iterat
     ) - text.endswith("\n"):
         stem = _stem(paths[0])
         if re.fullmatch(r"[\w-]+", stem):
-            for role in ("label", "split", "list"):
-                name = _split_in(stem) if role == "split" else stem
-                form = f"{paths[0]}: {{key}} {{{role}={name}}}"
+            split = _split_in(stem)
+            for role in ("label", "split", "list") if split == stem else ("split", "list"):
+                form = f"{paths[0]}: {{key}} {{{role}={split if role == 'split' else stem}}}"
                 yield Lists((form,), role, is_clear=False)
 
 

@@ -91,7 +91,7 @@ class Decision:
             self._used = self._bare.take(column)
         if 3 * listed < self._filled and self._count < min(_MANY, self._around / 2):
             return False  # it is about something else
-        return self._text.is_spreadsheet or self._distinguishes_images()
+        return self._text.is_binary or self._distinguishes_images()
 
     @cached_property
     def are_checksums(self) -> bool:

@@ -72,12 +72,14 @@ def readings(
             if "{_}" in "".join(words) or not made.numbers_folders:
                 count += 1
                 agrees = _agree(unread, made) or (lists.level >= 0 and lists.has("label"))
-                is_clear = is_clear and agrees and made.is_flat
+                is_clear = is_clear and agrees and made.is_flat and not made.lost
+                words = (*words, *(("--on-error", "skip") if made.lost else ()))
+                reading = replace(reading, words=words)
                 is_clear = is_clear and not _has_identities(src, options, texts, classes)
                 names = names_of(made.source.classes, made.tree, made.left)
                 if names and not is_clear and (made.tree.root / names).is_file():
-                    words = (*words, "--classes", os.path.relpath(made.tree.root / names))
-                    reading = replace(reading, words=words)
+                    named = os.path.relpath(made.tree.root / names)
+                    reading = replace(reading, words=(*words, "--classes", named))
                 yield replace(reading, is_clear=is_clear), made
 
 
@@ -163,8 +165,11 @@ def _ways(
     """Yield the options of folders, the lists, and whether all is kept."""
     listing, texts = unread.listing, list(lists.texts)
     if lists.level >= 0:
+        in_each = "{" in texts[0].partition(": ")[0]  # folder
+        if in_each and lists.has("label"):
+            base = [_renamed(word, ["label"], "folder") for word in base]
         if field := _field_at(lists.level, base):
-            yield base, [one.replace(FOLDER[:-1], f"{{{field}") for one in texts], True
+            yield base, [one.replace(FOLDER[:-1], f"{{{field}") for one in texts], not in_each
         return
     roles = [role for role in ("label", "split") if f"{{{role}" in "".join(base)]
     both = [role for role in roles if lists.has(role)]

@@ -27,7 +27,7 @@ def in_order(text: Text, images: Mapping[int, str]) -> Evidence | None:
 
     `images` are numbers of images, with the words for them.
     """
-    if text.share < 1 or text.paths[1:] or text.is_spreadsheet:
+    if text.share < 1 or text.paths[1:] or text.is_binary:
         return None
     is_json = text.text.lstrip()[:1] in (b"[", b"{")
     content = re.sub(r"(?m)^# .*\n", "", text.text.decode("utf-8", "replace")).strip()

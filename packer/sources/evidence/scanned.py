@@ -13,6 +13,7 @@ from packer.options.declared import SourceOptions
 from packer.samples.records import Sample, Source
 from packer.samples.table import SampleTable
 from packer.sources.readings.detect import read
+from packer.sources.tables.images import NO_IMAGE
 from packer.sources.tables.texts import as_number
 from packer.sources.trees.find import tree_at
 from packer.sources.trees.tree import Tree
@@ -29,6 +30,7 @@ class Scanned:
     Attributes:
         tree: to which the names of its images are relative.
         is_flat: whether JSON that it makes has no objects in it, which may hold labels.
+        lost: lines of lists whose image is not there; ``--on-error skip`` leaves them out.
     """
 
     listing: SampleTable
@@ -36,6 +38,7 @@ class Scanned:
     tree: Tree
     src: Path
     is_flat: bool = True
+    lost: int = 0
 
     @property
     def left(self) -> list[str]:
@@ -98,7 +101,7 @@ class Reading:
 
 
 def scanned(reading: Reading, src: Path, options: SourceOptions) -> Scanned | None:
-    """Return what a reading packs; None if it rejects a file."""
+    """Return what a reading packs; None if it rejects a file, or most lines of lists."""
     table, is_flat = SampleTable(), True
     try:
         source = read(src, chosen := reading.options(options)).open(None)
@@ -109,7 +112,10 @@ def scanned(reading: Reading, src: Path, options: SourceOptions) -> Scanned | No
         tree = getattr(source, "tree", None) or tree_at(src, chosen.ignore)
     except (UnusableInput, BadImage, OSError):
         return None
-    return None if table.rejected or tree is None else Scanned(table, source, tree, src, is_flat)
+    lost = [reason for _, reason in table.rejected]
+    if tree is None or len(lost) > len(table) or not all(one.endswith(NO_IMAGE) for one in lost):
+        return None
+    return Scanned(table, source, tree, src, is_flat, len(lost))
 
 
 def _is_nested(place: object) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from packer.sources.proposals.groups import File, Group
+from packer.sources.tables.names import counted
 from packer.sources.trees.names import is_role
 from packer.sources.trees.outright import by_templates, literal, member
 from packer.sources.trees.shape import IMAGES, may_be_masks, plain
@@ -16,6 +17,7 @@ _MAINS = 4  # groups of images of which each may be that of the samples
 _PARTS = 12  # folders of which each has parts of the same samples
 _LEAST = 0.5  # of the files of a part have an image
 _EDGE = re.compile(r"[_\-. ]+|(?<=\d)(?=[^\W\d_])")
+_FOLDERS = re.compile(r"\{folder\d")
 _FIELD = re.compile(r"\{.*?\}")
 _IDENTITY = re.compile(r"(\d{4,}|-1)(_[^\W\d])(?=\d)")  # before the number of a camera
 _FEW = 20  # names that are looked at for what they have more than others
@@ -91,17 +93,20 @@ def _meant(
     ]
     if not (folders or members) and (camera := _after_identities(mains)):
         yield Base(tuple(main.template(f"{{label}}{camera}{{key}}") for main in mains), {})
-    for at in [*which, None]:
+    for at in sorted([*which, None], key=lambda at: _are_counted(mains[0], folders, at)):
         ways = {_with_label(main.template(), main, at): main for main in mains}
         images = sorted(ways, key=lambda way: -len(_FIELD.sub("", way)))  # others may fit, too
         files = {}
         for name, (one, key, lacks) in members.items():
             text = _with_label(one.template(key), mains[0], at)
+            if name == "json" and _FOLDERS.search(text):  # which the json of each sample has
+                name = "annotation.json"
             files[_optional(name) if lacks or mains[1:] else name] = text
         yield Base(tuple(images), files, tuple(ignored))
     has_folders = any(set(main.fields) - {"split"} for main in mains)
     has_folders &= all(plain(os.path.basename(main.folder)) not in IMAGES for main in mains)
-    if has_folders and not (members or ignored) and (-1 in which or not folders):
+    is_plain = not (members or ignored or any(_are_counted(mains[0], folders, at) for at in which))
+    if has_folders and is_plain and (-1 in which or not folders):
         yield _each_folder(mains)
 
 
@@ -122,7 +127,15 @@ def _may_be_classes(main: Group, folders: Sequence[str], at: int, has_parts: boo
         is_role(os.path.basename(main.folder)) or all(one[at].isdecimal() for one in each)
     ):
         return False
+    if len(each) == len({one[at] for one in each}):  # one of each
+        return False
     return not folders[1:] or at == 0 or not all(one[0] in one[-1] for one in each)
+
+
+def _are_counted(main: Group, folders: Sequence[str], at: int | None) -> bool:
+    """Return whether folders count one thing, such as patients: they are no classes."""
+    of = -1 if at is None else main.fields.index(folders[at])
+    return at is not None and bool(counted({values[of] for values, _ in main.keys}))
 
 
 def _with_label(template: str, main: Group, at: int | None) -> str:
@@ -147,7 +160,7 @@ def _named(one: Group, main: Group, known: Collection[str]) -> str:
     if one.is_image:
         name = "mask" if may_be_masks(plain(name)) and not _has(known, "mask") else name
     else:
-        name = "" if not _has(known, one.ext.lower()) else name
+        name = "" if one.ext and not _has(known, one.ext.lower()) else name
     while _has(known, f"{name}.{one.ext.lower()}".strip(".") if not one.is_image else name):
         name += "_"
     return name if one.is_image else f"{name}.{one.ext.lower()}".strip(".")

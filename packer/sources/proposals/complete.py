@@ -42,15 +42,18 @@ def commands_for(src: Path, options: SourceOptions, known: Collection[Command]) 
     if options.has_templates or options.of_table or options.pairs:
         return Message()
     found: dict[str, tuple[str, ...]] = {}
+    less: dict[str, tuple[str, ...]] = {}  # with files that they do not read
     given = tuple(word for glob in options.ignore for word in ("--ignore", glob))
     seen: set[int] = set()
     for reading, packs in _complete(src, options):
         words = (*reading.words, *given)
         if command(src, *words) not in known and packs not in seen:
-            found.setdefault(described(reading.words, reading.left), words)
+            one = less if reading.left else found
+            one.setdefault(described(reading.words, reading.left), words)
         seen.add(packs)
-        if len(found) == most:
+        if len(found) + len(less) == most:
             break
+    found |= less
     return Message("\nThese commands keep all images:", choices(src, found)) if found else Message()
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
+from packer.sources.tables.names import numbered
 from packer.sources.trees.names import is_role
 from packer.sources.trees.outright import literal
 from packer.sources.trees.shape import IMAGES, may_be_masks, plain
@@ -26,6 +27,7 @@ _SPLIT = re.compile(  # in the name of a folder
     r"(?![a-z])|^(?:training|train|validation|valid|val|testing|test)(?=annot|mask|label|gt)",
     re.IGNORECASE,
 )
+_PARTITION = re.compile(r"\w+=")
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _NEARLY = 0.8  # of the names in a folder are those in another
 
@@ -105,12 +107,13 @@ def groups_of(paths: Collection[str]) -> list[Group]:
     found: list[Group] = []
     for (template, fields), some in alike.items():
         are_scenes = _are_scenes([folders[one.path] for one in some], template, fields)
-        groups: dict[str, Group] = {}
+        groups: dict[tuple[bool, str], Group] = {}
         for folder in some:
             for name in folders[folder.path]:
-                stem, _, ext = name.rpartition(".")
-                ext, path = "" if is_named_as_image(name) else ext, "/".join((*folder.path, name))
-                group = groups.setdefault(ext, Group(template, fields, ext))
+                (stem, ext), path = os.path.splitext(name), "/".join((*folder.path, name))
+                is_image = is_named_as_image(name)
+                ext = "" if is_image else ext.removeprefix(".")
+                group = groups.setdefault((is_image, ext), Group(template, fields, ext))
                 if are_scenes:
                     group.folder, group.fields = os.path.dirname(template), fields[:-1]
                     file = File(folder.values[:-1], f"{folder.values[-1]}/{stem}", path)
@@ -119,7 +122,22 @@ def groups_of(paths: Collection[str]) -> list[Group]:
                 group.files.append(file)
         found += map(_without_split, groups.values())
     each = [one for group in found for part in _by_kinds(group) for one in _by_ends(part)]
-    return sorted(each, key=lambda one: one.rank)
+    return _without_words(sorted(each, key=lambda one: one.rank))
+
+
+def _without_words(groups: list[Group]) -> list[Group]:
+    """Return groups whose names have other words before the same numbers without these words."""
+    words = [numbered({file.stem for file in one.files}) for one in groups]
+    first, own = words[0]
+    alike = [word and 2 * len(own.keys() & numbers) > len(own) for word, numbers in words]
+    others = [
+        not (one.is_image or word.endswith(first)) and is_alike
+        for one, (word, _), is_alike in zip(groups, words, alike, strict=True)
+    ]
+    if not any(others):
+        return groups
+    some = zip(groups, words, [True, *others[1:]], strict=True)
+    return [replace(one, before=word) if is_one else one for one, (word, _), is_one in some]
 
 
 def _are_scenes(each: Sequence[Sequence[str]], template: str, fields: Sequence[str]) -> bool:
@@ -134,7 +152,7 @@ def _are_scenes(each: Sequence[Sequence[str]], template: str, fields: Sequence[s
         and (len(words) == len(stems) or len(stems) > 2)
         and not any(re.fullmatch(r"\d+|.*0\d+", stem) for stem in stems)  # frames are counted
         and bool(fields)
-        and template.endswith(f"{{{fields[-1]}}}")
+        and os.path.basename(template) == f"{{{fields[-1]}}}"
     )
 
 
@@ -179,6 +197,7 @@ def _divided(
         elif all(one.values[fields.index("split")] == split for one in below[name]):
             groups.setdefault((mark, ""), []).extend(below.pop(name))
     empty = [name for name, own in below.items() if not any(_has_image(names, one) for one in own)]
+    empty = empty if len(empty) < len(below) else []
     called = (
         [name for name in below if plain(name) in IMAGES] if len(below) - len(empty) > 1 else []
     )
@@ -190,8 +209,11 @@ def _divided(
         groups |= {(literal(name), ""): own for name, own in below.items()}
     else:
         added = f"folder{sum(one != 'split' for one in fields) + 1}"
-        every = [one for name, own in below.items() for one in _valued(own, name)]
-        groups[f"{{{added}}}", added] = every
+        start = _PARTITION.match(next(iter(below)))  # of Hive: label=cat
+        start = start[0] if start and all(name.startswith(start[0]) for name in below) else ""
+        each = [(name.removeprefix(start), own) for name, own in below.items()]
+        every = [one for name, own in each for one in _valued(own, name)]
+        groups[f"{literal(start)}{{{added}}}", added] = every
     start = f"{template}/" if template else ""
     for (name, added), own in groups.items():
         more = (*fields, added) if added else fields
@@ -238,7 +260,7 @@ def _are_parts(
     shared = {word for word in set.intersection(*words) if word.lower() not in IMAGES}
     rests = ["_".join(sorted(own - shared)) for own in words]
     are_many = len({re.sub(r"\d+", "", rest) for rest in rests}) > 1
-    if are_many and all(map(_has_a_role, rests)):
+    if are_many and all(len(rest) > 1 and _has_a_role(rest) for rest in rests):
         return True
     if not any(map(_has_a_role, rests)):
         return False
@@ -266,7 +288,7 @@ def _by_ends(group: Group) -> Iterator[Group]:
     for one in group.files:
         found[_ends(one, where)].append(one)
     if len(found) == 1 and group.is_image:
-        found = _alternating(group) or found
+        found = _alternating(group) or _begun(group) or found
     for (before, behind), files in found.items():
         exts = {one.path.rpartition(".")[2] for one in files}
         ext = exts.pop() if len(found) > 1 and len(exts) == 1 else group.ext
@@ -285,11 +307,22 @@ def _ends(one: File, where: Mapping[tuple[tuple[str, ...], str], File]) -> tuple
     return "", ""
 
 
+def _begun(group: Group) -> dict[tuple[str, str], list[File]]:
+    """Return the files by the words that all names begin with, if two are roles: ``left_1``."""
+    found: dict[tuple[str, str], list[File]] = defaultdict(list)
+    for one in group.files:
+        word, sign, _ = re.split(r"([_\-. ]|$)", one.stem, maxsplit=1)
+        found[word + sign, ""].append(one)
+    sizes = {len(files) for files in found.values()}
+    roles = [before for before, _ in found if len(before) > 2 and is_role(before[:-1])]
+    return found if len(roles) > 1 and len(found) <= _MOST and len(sizes) == 1 else {}
+
+
 def _alternating(group: Group) -> dict[tuple[str, str], list[File]]:
     """Return the files by the last word of their names, if all names have the same few."""
     found: dict[tuple[str, str], list[File]] = defaultdict(list)
     for one in group.files:
-        match = re.search(rf"[_\-. ](?:[^\W\d_]+|{_OWN})$", one.stem)
+        match = re.search(rf"[_\-. ](?:[^\W\d_]+\d*|{_OWN})$", one.stem)
         if match is None or not match.start():
             return {}
         found["", match[0]].append(one)

@@ -207,14 +207,18 @@ class Columns:
 
 
 def image_columns(table: Table, options: SourceOptions, where: object) -> list[str]:
-    """Return the columns that may name the images, those with usual names first."""
+    """Return the columns that may name the images, the chosen one or those with usual names first.
+
+    Those of labels come last: they may hold further images.
+    """
     columns = table.columns
-    if (chosen := options.image_column) is not None:
-        return list(filter(None, [_chosen(columns, chosen, "image", where)]))
+    chosen = options.image_column and _chosen(columns, options.image_column, "image", where)
     named = {plain(name): name for name in reversed(columns) if name not in table.compound}
     usual = [named[name] for name in IMAGE if name in named]
-    others = [name for name in columns if plain(name) not in (*IMAGE, *LABEL, SPLIT)]
-    return usual + [name for name in others if name not in table.compound]
+    labels = [name for name in columns if is_label(name) or plain(name) == SPLIT]
+    found = dict.fromkeys([chosen] if chosen else [])
+    found |= dict.fromkeys([*usual, *(name for name in columns if name not in labels), *labels])
+    return [name for name in found if name not in table.compound]
 
 
 def is_usual(column: str) -> bool:

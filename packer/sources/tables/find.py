@@ -11,7 +11,14 @@ from typing import Any
 from packer.errors import Ambiguous, UnusableInput
 from packer.options.declared import SourceOptions
 from packer.sources.tables.classes import NONE, is_number
-from packer.sources.tables.columns import Columns, image_columns, is_id, is_usual, listed
+from packer.sources.tables.columns import (
+    Columns,
+    image_columns,
+    is_id,
+    is_label,
+    is_usual,
+    listed,
+)
 from packer.sources.tables.images import ImageIndex, ImageResolver, Lookup, look_up
 from packer.sources.tables.nested import Unfolded
 from packer.sources.tables.table import Delimited, JsonLines, Record, Table
@@ -95,6 +102,8 @@ def find(
         known = usual or is_id(column)
         if not values or not (known or not all(map(is_number, values))):
             continue
+        if is_label(column) and not all(map(is_named_as_image, values)):
+            continue
         given = options.root is not None
         lookup = look_up(images, values, folders, split, root_is_given=given, as_paths=bool(found))
         needed = 0.0 if usual else _MANY if known else _MOST
@@ -112,16 +121,19 @@ def find(
     if table.fault:
         raise UnusableInput(table.fault)
     image = next(iter(found))
+    may_be_images = [name for name in found if not _MASK.search(name)]
+    is_certain = is_usual(image) or is_id(image) or image == options.image_column
+    if not is_certain and len(may_be_images) == 1:
+        (image,) = may_be_images
     further = [name for name in found if name != image]
-    if further and not (is_usual(image) or is_id(image) or image == options.image_column):
-        images_alone = [name for name in found if not _MASK.search(name)]
+    if further and not (is_certain or may_be_images == [image]):
         raise Ambiguous(
             f"{where} has several columns that name images: {listed(list(found))}. Choose the one "
             "with the image by ",
             option("image_column"),
             "; the others become members.",
             readings={
-                f"{name!r} holds the image": ("--image-column", name) for name in images_alone
+                f"{name!r} holds the image": ("--image-column", name) for name in may_be_images
             },
         )
     table = Unfolded.of(table)

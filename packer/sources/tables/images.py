@@ -25,6 +25,8 @@ from packer.sources.trees.tree import Tree
 from packer.sources.trees.walk import is_named_as_image, names_an_image
 from packer.words import option
 
+NO_IMAGE = "no image has that name"
+
 
 class Keys:
     """The keys of images whose names come in any order; 8 bytes a name are kept.
@@ -182,6 +184,15 @@ class ImageIndex:
         found = [path for path in found if self.split_of(path) == split] or found
         return _one([path for path in found if path.startswith(f"{folder}/")] or found)
 
+    def of_any_form(self, written: str, folder: str, split: str = "") -> str:
+        """Return the image of `named_by`, else the only one of its name with another extension."""
+        try:
+            return self.named_by(written, folder, split)
+        except Damaged:
+            found = self.of_same_stem(written)
+            found = [path for path in found if os.path.dirname(path) == folder] or found
+            return _one([path for path in found if self.split_of(path) == split] or found)
+
     @cached_property
     def _deepest(self) -> int:
         """The most folders that an image lies in."""
@@ -228,8 +239,9 @@ class ImageResolver:
         """Return the path of the image that `value` names."""
         root = self.images.tree.root
         if self.folder is not None:
-            if "\\" in value and not self.images.tree.has(os.path.join(self.folder, value)):
-                value = value.replace("\\", "/")
+            usual = value.strip().replace("\\", "/")
+            if usual != value and not self.images.tree.has(os.path.join(self.folder, value)):
+                value = usual
             return path_inside(root, os.path.join(self.folder, value))
         return _one(self.candidates(value))
 
@@ -274,11 +286,18 @@ def look_up(
         each = [(value, resolver.candidates(value)) for value in values]
         if not (hits := sum(bool(found) for _, found in each)):
             continue
-        if moved and not root_is_given:
-            return Lookup(moved=next(value for value, found in each if found))
+        others = [value for value, found in each if found and not _from_root(images, value, found)]
+        if moved and others and not root_is_given:
+            return Lookup(moved=others[0])
         ambiguity = next((tuple(found[:2]) for _, found in each if len(found) > 1), ())
         return Lookup(resolver, hits / len(values), ambiguity)
     return Lookup()
+
+
+def _from_root(images: ImageIndex, value: str, found: Sequence[str]) -> bool:
+    """Whether a path begins with the name of the images' folder, or with ``..`` only."""
+    above = os.path.normpath(value.strip().replace("\\", "/")).removesuffix(f"/{found[0]}")
+    return os.path.basename(above) in (os.pardir, images.tree.root.name)
 
 
 def _is_there(resolver: ImageResolver, value: str) -> bool:
@@ -290,7 +309,7 @@ def _is_there(resolver: ImageResolver, value: str) -> bool:
 
 def _one(found: Sequence[str]) -> str:
     if not found:
-        raise Damaged("no image has that name")
+        raise Damaged(NO_IMAGE)
     if len(found) > 1:
         raise BadImage(f"it may be {found[0]} or {found[1]}")
     return found[0]

@@ -1,7 +1,7 @@
 """The usual names of the columns of tables, and names that count things."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from packer.sources.trees.shape import plain
 
@@ -31,6 +31,14 @@ def counted(names: Iterable[str]) -> str:
     """Return the word of names that count one thing, such as patients or scenes, not classes."""
     words = {match[1].lower() if match else "" for match in map(_NUMBERED.fullmatch, names)}
     return words.pop() if len(words) == 1 and words.isdisjoint(LABEL) else ""
+
+
+def numbered(stems: Iterable[str]) -> tuple[str, Mapping[str, str]]:
+    """Return the word before the numbers of all stems, and the stems by their numbers."""
+    found = {stem: re.fullmatch(r"([^\W\d]+)(\d+)", stem) for stem in stems}
+    words = {match[1] if match else "" for match in found.values()}
+    numbers = {match[2]: stem for stem, match in found.items() if match}
+    return (words.pop(), numbers) if len(words) == 1 and len(numbers) > 1 else ("", {})
 
 
 def may_be_split(name: str) -> bool:

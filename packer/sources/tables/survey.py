@@ -7,13 +7,14 @@ from array import array
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from glob import escape
 from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.errors import BadImage, UnusableInput
+from packer.errors import Ambiguous, BadImage, UnusableInput
 from packer.keys import Hashes, repeated
 from packer.options.declared import FORMATS, SourceOptions
 from packer.samples.outside import BEYOND
@@ -33,7 +34,7 @@ from packer.sources.tables.columns import ACCEPTED, Box, possible, size_of
 from packer.sources.tables.images import Keys, name_hash, stem_hash
 from packer.sources.tables.splits import SplitSurvey
 from packer.sources.tables.view import TableView
-from packer.words import command, option
+from packer.words import option
 
 _ANSWER = "answer"  # Prodigy's column
 _ANSWERED = frozenset({ACCEPTED, "reject", "ignore"})
@@ -69,18 +70,10 @@ class Survey:
         labelled = sorted(zip(views, each, strict=True), key=_by_labels)
         for (one, ours), (other, theirs) in combinations(labelled, 2):
             if count := len(np.intersect1d(ours, theirs, assume_unique=True)):
-                first, second = one.where, other.where
-                text = f"{first} and {second} both name {count} of the images."
-                tree = one.resolver.images.tree
-                if tree.form:
-                    raise UnusableInput(text)
-                root = str(tree.root)
-                raise UnusableInput(
-                    f"{text} Pack the one that has the labels: ",
-                    command(first, "--root", root),
-                    "\nor the other one: ",
-                    command(second, "--root", root),
-                )
+                text = f"{one.where} and {other.where} both name {count} of the images."
+                names = dict.fromkeys([other.where.name, one.where.name])
+                ways = {f"Without {name}": ("--ignore", f"**/{escape(name)}") for name in names}
+                raise Ambiguous(text, readings=ways if len(names) == 2 else {})
 
     def pictures_of_classes(self, views: Sequence[TableView]) -> list[TableView]:
         """Return the tables that have one image of each class that others of a split have.

@@ -5,6 +5,7 @@ import io
 import os
 import re
 import zipfile
+import zlib
 from dataclasses import dataclass
 from urllib.parse import unquote_to_bytes
 
@@ -23,6 +24,10 @@ LINE = 80  # characters of one that is shown
 _LEAST_TEXT = 0.95  # share of the bytes that are no control characters
 _ARCHIVED = 1 << 24  # bytes of a spreadsheet
 _PART = 1 << 20  # bytes of one of its files
+_ARCHIVES = (b"PK\3\4", b"Rar!", b"7z\xbc\xaf")
+_HEAD = 200  # bytes that have the name of the first file
+_CODED = re.compile(rb"(?<![\x80-\xff])[\x80-\xbf][ -~]")  # no UTF-8, nor UTF-16
+_WIDE = re.compile(rb"(?:[ -~]\x00){3,}")  # UTF-16
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,7 @@ class Text:
     paths: tuple[str, ...]
     text: bytes
     share: float  # of the bytes that were read
-    is_spreadsheet: bool = False
+    is_binary: bool = False  # a spreadsheet, or another form of which only the strings are known
 
     @property
     def has_numbers(self) -> bool:
@@ -87,8 +92,8 @@ def text_of(data: bytes) -> bytes | None:
     """Return the text of a file as UTF-8, with escapes resolved; None if it is none."""
     if data.startswith(b"PK\3\4"):
         return _spreadsheet(data)
-    if data.startswith(b"SQLite format 3\0"):  # its texts follow each other without a sign
-        return b"\n".join(re.findall(rb"[ -~]{3,}", _IMAGE.sub(rb"\g<0>\n", data)))
+    if b"\n" not in data and _CODED.search(data):
+        return None  # MessagePack and the like
     head = decoded(data[:4096], is_cut=True).encode("latin-1", "replace")
     signs = np.frombuffer(head, np.uint8)
     if np.count_nonzero((signs >= 32) | ((signs >= 9) & (signs <= 13))) < _LEAST_TEXT * len(head):
@@ -101,6 +106,21 @@ def text_of(data: bytes) -> bytes | None:
     if b"&" in data:
         data = html.unescape(data.decode("utf-8", "replace")).encode("utf-8", "replace")
     return unquote_to_bytes(data) if re.search(rb"%[2-9A-Fa-f][0-9A-Fa-f]", data) else data
+
+
+def strings_of(data: bytes) -> bytes | None:
+    """Return the printable runs of a file, a line each; None for archives, which hold files.
+
+    Names of images end a line: in a database, texts follow each other without a sign.
+    """
+    if data.startswith(b"\x1f\x8b"):
+        data = zlib.decompressobj(31).decompress(data, _PART)
+    is_archive = data.startswith(_ARCHIVES) and b"data.pkl" not in data[:_HEAD]  # PyTorch's
+    is_of_yolo = data.startswith(b"\x93NUMPY") and b"msgs" in data  # it repeats what YOLO has read
+    if is_archive or is_of_yolo or data[257:262] == b"ustar":
+        return None
+    data = _WIDE.sub(lambda match: match[0][::2] + b"\n", data)
+    return b"\n".join(re.findall(rb"[ -~]{3,}", _IMAGE.sub(rb"\g<0>\n", data))) or None
 
 
 def _character(match: "re.Match[bytes]") -> bytes:

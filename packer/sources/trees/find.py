@@ -1,4 +1,4 @@
-"""The tree at a path: of a folder, of an archive, or of a folder of archives by split."""
+"""The tree at a path: of a folder, of an archive, or of a folder of archives."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,10 +25,16 @@ def is_index(name: str) -> bool:
 
 def split_parts(tree: Tree) -> dict[str, str]:
     """The archives and folders in a folder, by split; empty if they are not named as splits are."""
+    parts = _parts(tree)
+    return parts if SPLITS.issuperset(parts) else {}
+
+
+def _parts(tree: Tree) -> dict[str, str]:
+    """Return the archives and folders in a folder, by the folders for which they stand."""
     files = (name for name in tree.names() if not is_index(name) and not name.endswith(_TEXTS))
     names = sorted((*tree.level().folders, *files))
     parts = {name.removesuffix(".tar").removesuffix(".zip"): name for name in names}
-    return parts if len(parts) == len(names) and SPLITS.issuperset(parts) else {}
+    return parts if len(parts) == len(names) else {}
 
 
 def tree_at(path: Path, globs: Sequence[str] = ()) -> Tree | None:
@@ -37,7 +43,9 @@ def tree_at(path: Path, globs: Sequence[str] = ()) -> Tree | None:
     if not path.is_dir():
         return ArchiveTree(path, hiding) if _is_archive(path) else None
     tree = FolderTree(path, hiding)
-    archives = {split: name for split, name in split_parts(tree).items() if tree.has(name)}
+    parts = _parts(tree)
+    are_read = SPLITS.issuperset(parts) or all(name.endswith(".zip") for name in parts.values())
+    archives = {at: name for at, name in parts.items() if are_read and tree.has(name)}
     if not archives or not all(_is_archive(path / name) for name in archives.values()):
         return tree
     if any(is_tar(path / name) and holds_samples(path / name) for name in archives.values()):

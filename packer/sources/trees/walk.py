@@ -21,6 +21,9 @@ HIDDEN = "it is a hidden folder"
 JUNK = "it belongs to the operating system or another program"
 LOOP = "it is a symbolic link back to a folder that holds it (a loop)"
 NOT_AN_IMAGE = "it is not an image, judged by its name and first bytes"
+_UNREAD = (
+    "it is an archive beside other files, which packer does not read: unpack it, or pack it alone"
+)
 _MAY_BE_DATA = "it may have labels or images, and packer does not read this format"
 
 Identity = tuple[int, int]
@@ -76,6 +79,7 @@ _BEGINNINGS = (
     *(b"P%c%c" % (kind, space) for kind in b"123456f" for space in b" \t\n\v\f\r"),
 )
 BEGINNING = 12  # bytes that tell
+_PACKED = ("zip", "tar", "tgz")
 _HDF5 = ("h5", "hdf5")
 _WEIGHTS = re.compile(rb"model_weights|layer_names|keras_version")  # of Keras
 _HEAD = 4096  # bytes that have these names
@@ -126,7 +130,7 @@ def not_an_image(path: str, begin: Callable[[int], bytes]) -> Skipped | None:
     try:
         ext = name.rpartition(".")[2].lower()
         if ext in _DATA and not (ext in _HDF5 and _WEIGHTS.search(begin(_HEAD))):
-            return Skipped(path, _MAY_BE_DATA)
+            return Skipped(path, _UNREAD if ext in _PACKED else _MAY_BE_DATA)
         data = begin(BEGINNING)
     except BadImage:
         return None

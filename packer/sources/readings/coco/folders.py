@@ -9,10 +9,11 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from operator import attrgetter
 
-from packer.errors import UnusableInput
+from packer.errors import BadImage, UnusableInput
 from packer.samples.records import Skipped
 from packer.sources.readings.coco.index import (
     CAPTIONS,
@@ -23,6 +24,7 @@ from packer.sources.readings.coco.index import (
     STUFF,
     Annotations,
 )
+from packer.sources.tables.images import ImageIndex
 from packer.sources.trees.names import splits_of
 from packer.sources.trees.shape import inside, plain
 from packer.sources.trees.tree import Tree
@@ -54,12 +56,19 @@ def find(tree: Tree, files: Sequence[str]) -> tuple[tuple[Annotations, ...], tup
     """
     parts: list[Annotations] = []
     unused = []
+    index: ImageIndex | None = None
     for path in files:
         if os.path.basename(path).startswith("image_info"):
             unused.append(Skipped(path, "it has no annotations", ignored=True))
             continue
         part, word = Annotations.read(tree.watched(path)), _word(tree, path)
         folder = _images(tree, path, word, part.names)
+        if folder is None or not _holds(tree, folder, part.names, any):
+            index = index or ImageIndex(tree)
+            if found := list(_located(index, part.names, splits_of([word]).get(word, ""))):
+                folders = {os.path.dirname(image) for image in found}
+                folder = folders.pop() if len(folders) == 1 else ""
+                part = replace(part, moved=(part.names[0], found[0]))
         if folder is None:
             reason = f"its images, such as {''.join(part.names[:1])!r}, are not in this folder"
             if word:
@@ -74,6 +83,12 @@ def find(tree: Tree, files: Sequence[str]) -> tuple[tuple[Annotations, ...], tup
             + "; ".join(f"{item.name}: {item.reason}" for item in unused)
         )
     return tuple(sorted(chosen, key=attrgetter("images", "split"))), tuple(unused)
+
+
+def _located(index: ImageIndex, names: Sequence[str], split: str) -> Iterator[str]:
+    """Yield the images of these names in other folders, or of other forms; none if one lacks."""
+    with suppress(BadImage):
+        yield from [index.of_any_form(name, "", split) for name in names]
 
 
 def _files_of(tree: Tree, folder: str) -> Iterator[str]:

@@ -75,6 +75,7 @@ class Annotations:
         keypoints: the names of the key points of each object, if all categories have the same.
         images: the folder of its images, relative to the source's root; "" for the root.
         split: of its images.
+        moved: an image as it is named and where it is, if paths or extensions are others.
     """
 
     file: Watched
@@ -84,6 +85,7 @@ class Annotations:
     keypoints: tuple[str, ...] = ()
     images: str = ""
     split: str = ""
+    moved: tuple[str, str] | tuple[()] = ()
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -30,7 +30,7 @@ from packer.sources.readings.coco.json_stream import parsed
 from packer.sources.scanners.rows.lists import Held, Lists, Row
 from packer.sources.scanners.rows.source import RowSource
 from packer.sources.tables.columns import size_of
-from packer.sources.tables.images import Keys, path_inside
+from packer.sources.tables.images import ImageIndex, Keys, path_inside
 from packer.sources.trees.folder import FolderTree
 from packer.sources.trees.names import splits_of
 from packer.sources.trees.tree import Tree, aside
@@ -70,7 +70,10 @@ def _open(
         order,
         (*files, *(item.name for item in unused)),
         aside(tree, used, "no annotation file lists the images in it", _names_a_split),
-        facts=Facts(boxes=in_json("xywh", keypoints=keypoints) if has_boxes else {}),
+        facts=Facts(
+            remarks=tuple(images.remarks()),
+            boxes=in_json("xywh", keypoints=keypoints) if has_boxes else {},
+        ),
         is_whole=is_whole,
         keys=images.keys,
     )
@@ -129,7 +132,21 @@ class _Images:
 
     def _path(self, images: str, file_name: str) -> str:
         """Return an image's path relative to the root; raise BadImage if it has none."""
+        if any(part.moved for part in self.parts):
+            splits = {part.split for part in self.parts if part.images == images}
+            split = splits.pop() if len(splits) == 1 else ""
+            return self._index.of_any_form(file_name, images, split)
         return os.path.join(images, path_inside(self.tree.root / images, file_name))
+
+    @cached_property
+    def _index(self) -> ImageIndex:
+        return ImageIndex(self.tree)
+
+    def remarks(self) -> Iterator[str]:
+        """Yield remarks on files that name images otherwise than they are called."""
+        for part in self.parts:
+            if part.moved:
+                yield f"{part.file.path.name} names {part.moved[1]} as {part.moved[0]!r}."
 
     def _pictures(self, part: Annotations) -> str:
         return os.path.relpath(part.file.path.with_suffix(""), self.tree.root)

@@ -141,9 +141,10 @@ def tables(candidate: Candidate) -> Interpretation | None:
         for folder, _ in masks(images.tree.shape):
             raise UnusableInput(masks_refusal(folder, candidate.path))
         folders = _class_folders(images.tree, parts)
+        source = open_tables(candidate.path, parts, options, classes, leftovers, folders)
         if folders is None and options.kind is None:
             _refuse_other_classes(candidate, images.tree, parts)
-        return open_tables(candidate.path, parts, options, classes, leftovers, folders)
+        return source
 
     what = f"images named by {' and '.join(names) or paths[0]}"
     return Interpretation("table", what, opening, general=True, columns=True)

@@ -31,7 +31,7 @@ from packer.sources.trees.sidecars import EXTENSION
 from packer.sources.trees.tar_reader import Member, holds_samples, image_of, members, samples
 from packer.sources.trees.tree import Tree
 from packer.sources.trees.walk import TABLES, is_litter, not_entered
-from packer.words import Placeholder, listed, option
+from packer.words import Placeholder, command, listed, option
 from reader.format import FormatError, Manifest, manifest
 
 _REPEATS = (*TABLES, ".txt")
@@ -70,9 +70,13 @@ class WebDatasetSource:
             return True
         if path.is_dir():
             raise UnusableInput(
-                f"{path} has tars that are not numbered shards of one series, and whose "
-                f"samples have one member ({tars[0].name}). If each tar is a class, put them "
-                f"into one tar: tar -cf classes.tar -C {path} ."
+                f"{path} has tars that are not numbered shards of one series, and the files of "
+                f"{tars[0].name} are images of one member each, or lie in folders of classes. ",
+                *(["To pack one of them: "] if tars[1:] else ["To pack it: "]),
+                command(tars[0]),
+                f"\nIf each tar is a class, put them into one tar: tar -cf classes.tar -C {path} ."
+                if tars[1:]
+                else "",
             )
         return False
 

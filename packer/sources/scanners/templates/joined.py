@@ -24,7 +24,7 @@ from packer.sources.scanners.templates.loosely import (
 )
 from packer.sources.scanners.templates.places import ROLES
 from packer.sources.scanners.templates.template import KEY
-from packer.sources.tables.images import HashIndex, ImageIndex, name_hash
+from packer.sources.tables.images import NO_IMAGE, HashIndex, ImageIndex, name_hash
 from packer.sources.tables.texts import as_number
 from packer.sources.trees.shape import inside
 from packer.sources.trees.tree import Tree
@@ -149,7 +149,7 @@ class Joined:
     def _image_of(
         self, values: Fields, shared: list[str], keyed: HashIndex, index: ImageIndex, match: Match
     ) -> int:
-        text, why = str(values[KEY]), "no image has that name"
+        text, why = str(values[KEY]), NO_IMAGE
         found = list(keyed.numbers(_hash(values, [KEY, *shared])))
         if not found:
             path = os.path.normpath(text.replace("\\", "/")).lstrip("/")

@@ -111,6 +111,8 @@ def are_several(values: Sequence[Any]) -> bool:
     are_short = all(len(word) <= LONGEST for word in words)
     if not any(len(each) > 1 for each in parts.values()) or not are_short:
         return False
+    if any("|" in text for text in texts):  # which is rarely part of a name
+        return True
     return are_numbers or 2 * again >= len(words)
 
 

@@ -1,7 +1,6 @@
 """Finds the ``FILE: FIELDS`` that reads a file that names images (pure).
 
-Nothing of a record may be lost: if no template has its fields, or an image has several records, no
-template is proposed.
+Nothing of a record may be lost: if no template has its fields, no template is proposed.
 """
 
 import csv
@@ -28,7 +27,7 @@ from packer.sources.scanners.templates.template import KEY
 from packer.sources.tables.names import LABEL, SPLIT, may_be_split
 from packer.sources.trees.names import splits_of
 from packer.sources.trees.shape import plain
-from packer.sources.trees.walk import DELIMITERS
+from packer.sources.trees.walk import DELIMITERS, is_named_as_image
 
 _DELIMITERS = (",", "\t", ";", "|")
 _BETWEEN = (": ", " = ", "=", None)  # the parts of a line
@@ -86,7 +85,7 @@ def in_order(path: str, text: str) -> str | None:
         if all(isinstance(one, dict) for one in content):
             fields = _fields(content, ())
             return fields and f"{path}{where}: {fields}"
-        return f"{path}{where}: {{{_role(content)}}}"
+        return f"{path}{where}: {{{_role(content, path)}}}"
     lines = [line for line in text.splitlines() if line.strip()]
     for sign in _DELIMITERS if _is_head(lines[0]) else ():
         rows = list(csv.reader(lines, delimiter=sign))
@@ -94,18 +93,19 @@ def in_order(path: str, text: str) -> str | None:
         if is_table and len({len(row) for row in rows}) == 1:
             fields = _fields([dict(zip(rows[0], row, strict=True)) for row in rows[1:]], ())
             return fields and f"{path}: {fields}"
-    return f"{path}: {{{_role(lines)}}}"
+    return f"{path}: {{{_role(lines, path)}}}"
 
 
 def _is_head(line: str) -> bool:
     return not re.search(r"\d", line) and bool(re.fullmatch(r"[\w\s,;|\t.()/-]+", line))
 
 
-def _role(values: Sequence[Any]) -> str:
+def _role(values: Sequence[Any], path: str) -> str:
     """Return the field for values in order: labels repeat, captions are of several words."""
     texts = list(map(str, values))
     are_short = all(isinstance(one, str | int) and len(str(one)) <= LONGEST for one in values)
-    if are_short and 2 * len(set(texts)) <= len(texts):
+    is_called_so = plain(os.path.splitext(os.path.basename(path))[0]) in LABEL
+    if are_short and (2 - is_called_so) * len(set(texts)) <= len(texts):
         return "label"
     return "caption" if any(re.search(r"[^\W\d_]+\s+[^\W\d_]", text) for text in texts) else "value"
 
@@ -172,15 +172,22 @@ def _of_records(records: Sequence[Any], names: Names) -> str | None:
                 counts[path] = counts.get(path, 0) + 1
     for path in sorted(counts, key=lambda path: -counts[path]):
         values = [member(record, ".".join(path), None) for record in records]
-        if counts[path] < _SHARE * min(len(records), _FEW) or None in values:
-            continue
-        if len(set(map(str, values))) == len(values):
-            fields = _fields(records, path)
-            return fields and f"{{key:{'.'.join(path)}}} {fields}".strip()
+        if counts[path] >= _SHARE * min(len(records), _FEW) and None not in values:
+            return _keyed(records, path)
     return None
 
 
-def _fields(records: Sequence[Mapping[str, Any]], key: tuple[str, ...]) -> str | None:
+def _keyed(records: Sequence[Mapping[str, Any]], path: tuple[str, ...]) -> str | None:
+    """Return the fields of records of which one or several belong to each image."""
+    each = {json.dumps(record, sort_keys=True): record for record in records}
+    are_many = len({str(member(one, ".".join(path))) for one in each.values()}) < len(each)
+    fields = _fields(records, path, has_label=not are_many)
+    return fields and f"{{{KEY}{'+' * are_many}:{'.'.join(path)}}} {fields}".strip()
+
+
+def _fields(
+    records: Sequence[Mapping[str, Any]], key: tuple[str, ...], *, has_label: bool = True
+) -> str | None:
     """Return a field for all that the records have beside the key; None if one has no template."""
     found: dict[tuple[str, ...], list[Any]] = {}
     for record in records:
@@ -188,7 +195,7 @@ def _fields(records: Sequence[Mapping[str, Any]], key: tuple[str, ...]) -> str |
             found.setdefault(path, []).append(value)
     if any(re.search(r"[.{}]", name) for path in found for name in path):
         return None
-    label, split = _label(found), _split(found)
+    label, split = _label(found) if has_label else None, _split(found)
     fields, used = [], {*ROLES}
     for path, values in found.items():
         name = re.sub(r"\W", "_", "_".join(path)).lstrip("_0123456789") or "field"
@@ -210,7 +217,9 @@ def _label(found: Mapping[tuple[str, ...], Sequence[Any]]) -> tuple[str, ...] | 
         for p in named
         if are_several(found[p])
         or all(
-            isinstance(v, str | int) and len(str(v)) <= LONGEST for v in found[p] if v is not None
+            isinstance(v, str | int) and len(str(v)) <= LONGEST and not is_named_as_image(str(v))
+            for v in found[p]
+            if v is not None
         )
     ]
     in_words = [p for p in plainly if all(isinstance(v, str) for v in found[p])]
@@ -288,12 +297,11 @@ def _of_table(rows: Sequence[Sequence[str]], sign: str, names: Names) -> str | N
     head, body = (rows[0], rows[1:]) if not names(rows[0][key]) else ((), rows)
     if not body or count[key] < _SHARE * len(body):
         return None
-    if head and len({row[key] for row in body}) < len(body):
-        return None
     if head:
-        if len(set(head)) < len(head) or not all(head):
+        filled = [at for at, cells in enumerate(zip(*rows, strict=True)) if any(cells)]
+        names_of = [head[at] for at in filled]
+        if len(set(names_of)) < len(names_of) or not all(names_of):
             return None
-        fields = _fields([dict(zip(head, row, strict=True)) for row in body], (head[key],))
-        return fields and f"{{{KEY}:{head[key]}}} {fields}"
+        return _keyed([{head[at]: row[at] for at in filled} for row in body], (head[key],))
     between = "\\t" if sign == "\t" else sign
     return by_places(body, key, [], between)

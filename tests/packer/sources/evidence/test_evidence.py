@@ -196,7 +196,7 @@ ALARMS: dict[str, Mapping[str, str | bytes]] = {
     "numbers": {"loss.txt": "".join(f"{n} {n / 7:.3f}\n" for n in range(20))},
     "classes": {"classes.txt": "cat\ndog\nbird\n"},
     "a license": {"LICENSE": "Permission is hereby granted\n" * 20},
-    "binary": {"weights.bin": bytes(range(256)) * 8 + "".join(FILES).encode()},
+    "binary": {"weights.bin": bytes(range(256)) * 8},
 }
 
 

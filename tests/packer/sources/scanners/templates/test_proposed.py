@@ -67,7 +67,6 @@ def test_a_list_is_read_at_once_or_by_the_command_that_a_refusal_proposes(
 @pytest.mark.parametrize(
     "content",
     [
-        json.dumps([*ITEMS, ITEMS[0]]),  # an image twice
         json.dumps({"items": ITEMS, "categories": [{"id": 1, "name": "cat"}]}),
         json.dumps([{"file": name, "a.b": 1} for name in NAMES]),
         json.dumps({name: [label] for name, label in NAMES.items()}),
@@ -77,6 +76,14 @@ def test_a_list_is_read_at_once_or_by_the_command_that_a_refusal_proposes(
 )
 def test_nothing_is_proposed_where_something_would_be_lost(content: str) -> None:
     assert proposed("list.json", content, NAMES.__contains__) is None
+
+
+def test_several_records_of_an_image_are_its_rows_and_equal_ones_are_one() -> None:
+    once = proposed("list.json", json.dumps(ITEMS), NAMES.__contains__)
+    assert proposed("list.json", json.dumps([*ITEMS, ITEMS[0]]), NAMES.__contains__) == once
+    twice = json.dumps([*ITEMS, ITEMS[0] | {"score": 0.1}])
+    form = "list.json: {key+:file} {class_:class} {score:score}"
+    assert proposed("list.json", twice, NAMES.__contains__) == form
 
 
 def test_a_list_named_as_a_split_gives_the_split() -> None:
