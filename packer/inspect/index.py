@@ -28,7 +28,7 @@ from packer.samples.records import Skipped
 from packer.shards.joined import write_manifest
 from packer.shards.shard_writer import Written, index_of
 from packer.sources.trees.tar_reader import MAX_MEMBERS, Member, image_of, members, samples
-from packer.words import option
+from packer.words import Message, option, typed
 from reader.format import FormatError, Index, Limits, Manifest, manifest, tar
 from reader.format.columns import MEMBER, ROW, Column, ImageRow, MemberRow, Rows, list_column
 from reader.format.index import metadata_of
@@ -151,7 +151,7 @@ def _refuse_strangers(folder: Path, tars: Sequence[str]) -> None:
     is_ours = (folder / _BEGUN).exists()
     if indexed and is_lost and not is_ours and _is_packed(indexed[0]):
         raise UnusableInput(
-            f"{folder} was packed by `packer pack`, and has lost its {manifest.FILENAME}. New "
+            f"{folder} was packed by `{typed('pack')}`, and has lost its {manifest.FILENAME}. New "
             "indexes would lose the class names and the tiles. Restore the file from a copy, or "
             "pack the source again with the same options and ",
             option("overwrite", True),
@@ -240,8 +240,8 @@ class _Rows:
 
     def add(self, run: Sequence[Member]) -> None:
         most = self._limits.bytes
-        reason = f"it has {{}} bytes; {most} are the most (--max-bytes)"
-        self.skipped += [(m.name, reason.format(m.size)) for m in run if m.size > most]
+        many = f" bytes; {most} are the most (", option("max_bytes"), ")"
+        self.skipped += [(m.name, Message(f"it has {m.size}", *many)) for m in run if m.size > most]
         if not (run := [member for member in run if member.size <= most]):
             return
         image, row, known = image_of(run), _NO_IMAGE, self._rows.members

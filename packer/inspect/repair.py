@@ -4,7 +4,6 @@ A shard is repaired if, and only if, its tar and its index have the checksums of
 """
 
 import os
-import shlex
 import shutil
 import tempfile
 import time
@@ -29,6 +28,7 @@ from packer.shards.shard_writer import index_of
 from packer.sources.trees.tar_reader import Member, members
 from packer.storage.dataset import Finished
 from packer.storage.source import AnySource, LocalSource, open_source
+from packer.words import option, typed
 from reader.format import FormatError, Index, Manifest, ShardEntry, ShardfeedError, manifest
 from reader.store.urls import is_url
 
@@ -146,10 +146,8 @@ def remedy(place: Path | str) -> str:
         _options_of(dst := Path(place), _manifest(dst))
     except ShardfeedError as error:
         return str(error)
-    return (
-        "To rebuild damaged shards from their source SRC, run: "
-        f"packer repair {shlex.quote(str(place))} --from SRC"
-    )
+    again = typed("repair", place, "--from", "SRC")
+    return f"To rebuild damaged shards from their source SRC, run: {again}"
 
 
 def _manifest(dst: Path) -> Manifest:
@@ -159,9 +157,11 @@ def _manifest(dst: Path) -> Manifest:
         if not (dst / manifest.FILENAME).is_file():
             raise
         raise UnusableInput(
-            f"{error} Only this file records the packing options, so `packer repair` cannot "
+            f"{error} Only this file records the packing options, so `{typed('repair')}` cannot "
             "rebuild it. Restore it from a copy, or pack the source again with the same "
-            "options and --overwrite."
+            "options and ",
+            option("overwrite", True),
+            ".",
         ) from error
 
 
@@ -170,12 +170,14 @@ def _options_of(dst: Path, content: Manifest) -> PackOptions:
     if content.external:
         raise UnusableInput(
             f"{dst}: its tars were not packed by packer. Restore them from a copy. If only "
-            f"indexes are damaged, remove these, and run `packer index {shlex.quote(str(dst))}`."
+            f"indexes are damaged, remove these, and run `{typed('index', dst)}`."
         )
     if not content.images:
+        again = typed("pack", "SRC", dst, "--keys-of", "DATASET", "--overwrite")
         raise UnusableInput(
-            f"{dst} was packed with --keys-of, and `packer repair` does not rebuild it. Pack it "
-            f"again: packer pack SRC {shlex.quote(str(dst))} --keys-of DATASET --overwrite"
+            f"{dst} was packed with ",
+            option("keys_of"),
+            f", and `{typed('repair')}` does not rebuild it. Pack it again: {again}",
         )
     try:
         options = PackOptions.load(content.options)
@@ -186,7 +188,7 @@ def _options_of(dst: Path, content: Manifest) -> PackOptions:
         ) from error
     if options.source.kind == PYTHON:
         raise UnusableInput(
-            f"{dst} was packed from Python, and `packer repair` cannot run that program. Run "
+            f"{dst} was packed from Python, and `{typed('repair')}` cannot run that program. Run "
             "it again with overwrite=True, or restore the damaged shards from a copy."
         )
     return options

@@ -26,16 +26,16 @@ from packer.plan.work import Origin, Work
 from packer.progress import Progress
 from packer.samples.labels import joined, of_items
 from packer.samples.places import Spool
+from packer.samples.table import SampleTable
 from packer.sources.audit.ask import ask
 from packer.sources.audit.outcome import Outcome
 from packer.sources.evidence.evidence import refuse_evidence
 from packer.sources.proposals.complete import commands_for
 from packer.sources.readings.detect import read
 from packer.sources.readings.mask_colors import find_mask_colors
-from packer.sources.trees.folder import NO_FILE
 from packer.storage.dataset import Finished
 from packer.storage.source import LocalSource
-from packer.words import Message, have, option
+from packer.words import Part, have, option
 from reader.format.members import PICTURES
 
 _NAMED = 3  # classes
@@ -125,7 +125,7 @@ def _prepare(
         files = [(item.name, item.reason) for item in listing.skipped]
         what = f"{given.name}, read as {reading.what}, has no file to pack."
         root = scanned.facts.root if reading.columns else None
-        raise NothingToPack(what, _hint(root, files, listing.rejected), files=files)
+        raise NothingToPack(what, *_hint(root, listing), files=files)
     plan = plan_shards(
         listing,
         arranged.shard_size,
@@ -167,23 +167,15 @@ def _refuse_what_keys_decide(what: str, onto: Finished | None, split: object) ->
         )
 
 
-def _hint(
-    root: Path | None, files: Sequence[tuple[str, str]], rejected: Sequence[tuple[str, str]]
-) -> str:
-    missing = sum(reason.endswith(NO_FILE) for _, reason in files)
-    if root is not None and missing and missing == len(files):
-        return Message(
-            f" None of the {missing} images that it names was found in {root}. Check ",
-            option("root"),
-            ", the folder of the images.",
-        )
-    if not rejected:
+def _hint(root: Path | None, listing: SampleTable) -> Iterator[Part]:
+    skipped = listing.skipped
+    if root is not None and skipped and all(item.missing for item in skipped):
+        yield f" None of the {len(skipped)} images that it names was found in {root}. Check "
+        yield from (option("root"), ", the folder of the images.")
+    elif not listing.rejected:
         kinds = ", ".join(f".{ext}" for ext in sorted(PICTURES))
-        return (
-            " Pass the folder or archive that holds the images, or a table that names them. "
-            f"Images are files that end in {kinds}."
-        )
-    return ""
+        yield " Pass the folder or archive that holds the images, or a table that names them. "
+        yield f"Images are files that end in {kinds}."
 
 
 def refuse_other_splits(dst: str, existing: set[str], new: set[str]) -> None:
@@ -220,7 +212,7 @@ def remarks(scanned: Scanned, recorded: Container[str]) -> Iterator[str]:
     facts, listing = scanned.facts, scanned.listing
     yield from facts.remarks
     members = listing.members
-    for ext in [] if "reader.Boxes" in "".join(facts.remarks) else facts.boxes:
+    for ext in facts.boxes if facts.only_boxes else ():
         if ext in recorded and ext in members:
             mark = "?" * (members[ext] < len(listing))
             yield f'Its boxes are read by fields=("image", reader.Boxes("{ext}{mark}")).'

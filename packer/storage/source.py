@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
-from packer.errors import NothingToPack, UnusableInput, rename
+from packer.errors import NothingToPack, UnusableInput, call
 from packer.files.atomic import remove_leavings, replacing
 from packer.progress import QUIET, Progress
 from packer.samples.records import Skipped
@@ -78,7 +78,7 @@ class StoreSource(EventLoop):
         error = raised[1]
         self._copy.leave()
         if isinstance(error, ShardfeedError):
-            rename(error, self._copy.folder, self.name)
+            call(error, self._copy.folder, self.name)
         if self._is_fetched:
             self._progress.note(
                 f"packer: fetched files stay in {self._copy.root}, to continue in the next "
@@ -197,7 +197,7 @@ def open_source(
             yield source
         except ShardfeedError as error:
             if source.path is not None and source.path != path:
-                rename(error, source.path, source.name)
+                call(error, source.path, source.name)
             if dst is not None and made == kept and not (dst / mistaken.JOURNAL).exists():
                 remove_unpacked(dst)  # no run was begun that could go on with it
             raise
