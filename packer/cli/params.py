@@ -128,6 +128,26 @@ def reporting(
     return decorate
 
 
+def dataset(is_whole: bool = False) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Return what gives a command a finished dataset, with its tars if it is to be read `is_whole`.
+
+    It stands above `reporting`, whose `output` shows how far a store's is fetched.
+    """
+
+    def decorate(command: Callable[..., int]) -> Callable[..., int]:
+        @place
+        @wraps(command)
+        def run(place: Path | str, output: Output, **given: Any) -> int:
+            from packer.storage.dataset import finished
+
+            with finished(place, output.progress, is_whole=is_whole) as dataset:
+                return command(dataset, output=output, **given)
+
+        return run
+
+    return decorate
+
+
 jobs = declared("jobs")
 count = partial(click.option, type=click.IntRange(1), show_default=True)
 new_file = click.Path(dir_okay=False, path_type=Path)

@@ -17,12 +17,12 @@ from packer.files.atomic import sync_folder, write_file
 from packer.files.hashed_file import measure
 from packer.inspect.shard import Damage
 from packer.inspect.verify import verify
+from packer.isolated import Crashed, map_isolated
 from packer.options.declared import PYTHON, PackOptions
 from packer.plan.prepare import prepare
 from packer.plan.work import ShardJob, Work, shard_job
-from packer.processes import Crashed
 from packer.progress import QUIET, Progress
-from packer.shards.jobs import modules_for, run_isolated
+from packer.shards.jobs import modules_for, pack_shard, single
 from packer.shards.joined import write_joined
 from packer.shards.shard_writer import index_of
 from packer.sources.trees.tar_reader import Member, members
@@ -125,7 +125,7 @@ def _repair_shards(
         load = modules_for(work.policy, names, progress)
         total = sum(len(job.samples) for job in tasks)
         with progress.phase("repair", total, "samples") as advance:
-            for result in run_isolated(tasks, jobs, advance, load):
+            for result in map_isolated(pack_shard, tasks, jobs, advance, str, single, load):
                 if isinstance(result, Crashed):
                     crashed.setdefault(result.item.path.parent, []).append(result)
         for shard, job in zip(damaged, tasks, strict=True):

@@ -173,10 +173,6 @@ def _folder(value: Any) -> Path:
     return path
 
 
-def _dataset(value: Any) -> Path | str:
-    return value if is_url(value) else _folder(value)
-
-
 def _templates(value: Any) -> tuple[str, ...]:
     return tuple(map(_text, [value] if isinstance(value, str) else value))
 
@@ -226,10 +222,6 @@ def _fields(value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name.removeprefix("json.") for name in _names(value) if name))
 
 
-def _class_order(value: Any) -> tuple[str, ...] | str:
-    return NUMERIC if value == NUMERIC else _names(value)
-
-
 def _read_names(file: str) -> tuple[str, ...] | str:
     if file == NUMERIC and not Path(file).is_file():
         return NUMERIC
@@ -271,7 +263,10 @@ DEPTH = Kind(
 )
 NEW_FOLDER = Kind(lambda value: Path(os.fsdecode(value)), "a path", "DIR")  # it need not exist
 FOLDER = Kind(_folder, "a folder", "DIR", stored=_text)
-DATASET = Kind(_dataset, "the folder or URL of a dataset", "DATASET")
+DATASET = Kind(
+    lambda value: value if is_url(value) else _folder(value),
+    *("the folder or URL of a dataset", "DATASET"),
+)
 PAIRS = _by_name(
     r"[a-z0-9_-]+(\.[a-z0-9_-]+)*\??",
     _folder,
@@ -302,7 +297,8 @@ ENGINE = Kind(
     "local|ray[://HOST:PORT]|dask://HOST:PORT",
 )
 CLASSES = Kind(
-    _class_order, "class names in label order, each once, or 'numeric'", "FILE|numeric", _read_names
+    lambda value: NUMERIC if value == NUMERIC else _names(value),
+    *("class names in label order, each once, or 'numeric'", "FILE|numeric", _read_names),
 )
 COLUMNS = Kind(
     _fields,

@@ -20,7 +20,7 @@ from packer.plan.classes import (
 from packer.plan.existing import ExistingSamples
 from packer.plan.members import plan_members
 from packer.plan.names import next_numbers
-from packer.plan.plan import plan_shards
+from packer.plan.plan import plan_shards, shard_bytes
 from packer.plan.scan import Scanned, scan
 from packer.plan.work import Origin, Work
 from packer.progress import Progress
@@ -133,7 +133,7 @@ def _prepare(
         arranged.seed,
         arranged.image_bytes,
         next_numbers(base),
-        sum(shard.bytes for shard in base.shards) if base else 0,
+        shard_bytes(base),
     )
     if onto is not None:
         refuse_other_splits(str(onto), set(onto.content.splits), set(plan.splits))

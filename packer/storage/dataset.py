@@ -1,5 +1,6 @@
 """A finished dataset in a folder or a store, as who reads it has it: in a folder."""
 
+import asyncio
 import os
 import tempfile
 from collections.abc import Collection, Iterator
@@ -12,7 +13,7 @@ from packer.errors import UnusableInput
 from packer.progress import QUIET, Progress
 from packer.storage.store import WRITABLE, Store, access
 from reader.format import Index, Manifest, ShardEntry
-from reader.store.urls import is_url, need
+from reader.store.urls import checked, is_url, need
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,14 @@ class Finished:
             raise UnusableInput(f"{self} has no split {split!r}; {self.content.known_splits}.")
         return [shard for shard in self.content.shards if split in (None, shard.split)]
 
+    def indexes(self, split: str | None = None) -> Iterator[tuple[ShardEntry, Index]]:
+        """Yield the shards, each with its index, which may be in a file with all others."""
+        from reader.dataset.sources import shards_of
+
+        source = shards_of(self.folder, self.content, split)
+        for number, shard in enumerate(source.shards):
+            yield shard, source.index(number)
+
     def index(self, shard: ShardEntry) -> Index:
         content = self.content
         given = self.folder, shard, len(content.classes)
@@ -48,11 +57,13 @@ def finished(
         yield Finished(Path(place), place)
         return
     need("obstore", str(place))
-    from packer.storage.download import download
+    from packer.storage.download import fetch_dataset
+    from reader.store.client import Store as PlainStore
 
+    store = PlainStore(checked(str(place)), {}, None)
     with tempfile.TemporaryDirectory(prefix="shardfeed-") as folder:
         with progress.phase("fetch", None, "B") as advance:
-            download(str(place), Path(folder), is_whole=is_whole, advance=advance)
+            asyncio.run(fetch_dataset(store, Path(folder), is_whole=is_whole, advance=advance))
         yield Finished(Path(folder), place)
 
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from packer.storage.dataset import Finished
 from reader.cache.quota import BLOCK
 from reader.cache.ranges import Part, Spans, index_runs
-from reader.dataset.sources import shards_of
 from reader.format import ShardEntry
 from reader.format.manifest import FILENAME
 from reader.order.access import AccessPattern, runs
@@ -75,23 +74,21 @@ class Stored:
 
     @classmethod
     def of(cls, dataset: Finished, split: str | None) -> "Stored":
-        folder, manifest = dataset.folder, dataset.content
-        manifest.check_images(folder)
+        manifest = dataset.content
+        manifest.check_images(dataset.folder)
         shards = tuple(dataset.shards(split))
         largest = max((shard.bytes for shard in shards), default=0)
         kind = np.min_scalar_type(largest)  # four bytes, unless a shard has more than 4 GiB
         begin, end = np.empty((2, sum(shard.samples for shard in shards)), kind)
         start = pixels = disk_bytes = 0
-        source = shards_of(folder, manifest, split)
-        for number, shard in enumerate(shards):
-            index = source.index(number)
+        for shard, index in dataset.indexes(split):
             spans, rows = Spans.of(index), slice(start, start + shard.samples)
             begin[rows], end[rows] = spans
             start += shard.samples
             disk_bytes += _taken(spans)
             height, width = (index.columns[name].astype(np.int64) for name in ("height", "width"))
             pixels += int((height * width).sum())
-        size = (folder / FILENAME).stat().st_size
+        size = (dataset.folder / FILENAME).stat().st_size
         requests = sum(1 for _ in index_runs(manifest, {shard.file for shard in shards}))
         return cls(shards, size, requests, Spans(begin, end), pixels, disk_bytes)
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from packer.inspect.dataset import reason_of
 from packer.inspect.report.annotations import Annotated, Reading, annotated
-from packer.processes import Crashed, map_isolated
+from packer.isolated import Crashed, map_isolated
 from packer.progress import Advance, Progress
 from reader.decode.decoder import Decoder
 from reader.decode.plan import plan
