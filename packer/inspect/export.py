@@ -126,8 +126,9 @@ class _Export:
                 return True
             if measure(path) == content:
                 return False
-        text = f"{path} exists with other content. Remove it, or pass "
-        raise UnusableInput(text, option("overwrite", True), ".")
+        raise UnusableInput(
+            f"{path} exists with other content. Remove it, or pass ", option("overwrite", True), "."
+        )
 
     @cached_property
     def splits(self) -> dict[str, list[ShardEntry]]:

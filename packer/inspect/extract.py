@@ -149,8 +149,10 @@ class _Extraction:
             if isinstance(error, OSError):
                 reason += "; restore it from a copy"
                 if not is_url(self.dataset.place):
-                    again = typed("repair", self.dataset, "--from", "SRC")
-                    reason += f", or run `{again}` with its source"
+                    place = str(self.dataset)
+                    reason += (
+                        f", or run `{typed('repair', place, '--from', 'SRC')}` with its source"
+                    )
             lost = f"none of its {many(entry.samples, 'sample')} is written"
             report.refused.append((entry.file, f"{reason}; {lost}"))
             return report

@@ -146,8 +146,10 @@ def remedy(place: Path | str) -> str:
         _options_of(dst := Path(place), _manifest(dst))
     except ShardfeedError as error:
         return str(error)
-    again = typed("repair", place, "--from", "SRC")
-    return f"To rebuild damaged shards from their source SRC, run: {again}"
+    return (
+        "To rebuild damaged shards from their source SRC, run: "
+        f"{typed('repair', place, '--from', 'SRC')}"
+    )
 
 
 def _manifest(dst: Path) -> Manifest:
@@ -173,11 +175,11 @@ def _options_of(dst: Path, content: Manifest) -> PackOptions:
             f"indexes are damaged, remove these, and run `{typed('index', dst)}`."
         )
     if not content.images:
-        again = typed("pack", "SRC", dst, "--keys-of", "DATASET", "--overwrite")
         raise UnusableInput(
             f"{dst} was packed with ",
             option("keys_of"),
-            f", and `{typed('repair')}` does not rebuild it. Pack it again: {again}",
+            f", and `{typed('repair')}` does not rebuild it. Pack it again: ",
+            typed("pack", "SRC", dst, "--keys-of", "DATASET", "--overwrite"),
         )
     try:
         options = PackOptions.load(content.options)

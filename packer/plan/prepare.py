@@ -35,7 +35,7 @@ from packer.sources.readings.detect import read
 from packer.sources.readings.mask_colors import find_mask_colors
 from packer.storage.dataset import Finished
 from packer.storage.source import LocalSource
-from packer.words import Part, have, option
+from packer.words import Message, have, option
 from reader.format.members import PICTURES
 
 _NAMED = 3  # classes
@@ -125,7 +125,7 @@ def _prepare(
         files = [(item.name, item.reason) for item in listing.skipped]
         what = f"{given.name}, read as {reading.what}, has no file to pack."
         root = scanned.facts.root if reading.columns else None
-        raise NothingToPack(what, *_hint(root, listing), files=files)
+        raise NothingToPack(what, _hint(root, listing), files=files)
     plan = plan_shards(
         listing,
         arranged.shard_size,
@@ -167,15 +167,20 @@ def _refuse_what_keys_decide(what: str, onto: Finished | None, split: object) ->
         )
 
 
-def _hint(root: Path | None, listing: SampleTable) -> Iterator[Part]:
+def _hint(root: Path | None, listing: SampleTable) -> str:
     skipped = listing.skipped
     if root is not None and skipped and all(item.missing for item in skipped):
-        yield f" None of the {len(skipped)} images that it names was found in {root}. Check "
-        yield from (option("root"), ", the folder of the images.")
-    elif not listing.rejected:
-        kinds = ", ".join(f".{ext}" for ext in sorted(PICTURES))
-        yield " Pass the folder or archive that holds the images, or a table that names them. "
-        yield f"Images are files that end in {kinds}."
+        return Message(
+            f" None of the {len(skipped)} images that it names was found in {root}. Check ",
+            option("root"),
+            ", the folder of the images.",
+        )
+    kinds = ", ".join(f".{ext}" for ext in sorted(PICTURES))
+    further = (
+        " Pass the folder or archive that holds the images, or a table that names them. Images are "
+        f"files that end in {kinds}."
+    )
+    return "" if listing.rejected else further
 
 
 def refuse_other_splits(dst: str, existing: set[str], new: set[str]) -> None:

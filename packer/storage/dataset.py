@@ -35,12 +35,14 @@ class Finished:
         return [shard for shard in self.content.shards if split in (None, shard.split)]
 
     def indexes(self, split: str | None = None) -> Iterator[tuple[ShardEntry, Index]]:
-        """Yield the shards, each with its index, which may be in a file with all others."""
+        """Yield the shards, each with its index, whole in memory unless it is in a cache."""
+        from reader.cache.files import INDEXES
         from reader.dataset.sources import shards_of
 
-        source = shards_of(self.folder, self.content, split)
-        for number, shard in enumerate(source.shards):
-            yield shard, source.index(number)
+        cached = shards_of(self.folder, self.content, split).index
+        is_cached = (self.folder / INDEXES).exists()
+        for number, shard in enumerate(self.shards(split)):
+            yield shard, cached(number) if is_cached else self.index(shard)
 
     def index(self, shard: ShardEntry) -> Index:
         content = self.content

@@ -120,14 +120,11 @@ class Stored:
     def taken(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return bytes of disk that samples take, without those that the next one takes, too."""
         following = np.minimum(places + 1, len(self) - 1)
+        is_last = (following == places) | (self.shard_of[following] != self.shard_of[places])
         of_next = self.spans.begin[following].astype(np.int64) // BLOCK
         last = -(-self.spans.end[places].astype(np.int64) // BLOCK)
-        shared = np.where(self._is_last(places), 0, (last - of_next).clip(0))
+        shared = np.where(is_last, 0, (last - of_next).clip(0))
         return (last - self.spans.begin[places].astype(np.int64) // BLOCK - shared) * BLOCK
-
-    def _is_last(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
-        following = np.minimum(places + 1, len(self) - 1)
-        return (following == places) | (self.shard_of[following] != self.shard_of[places])
 
 
 def usual_split(dataset: Finished) -> str | None:
@@ -150,15 +147,12 @@ class Parts:
     def __len__(self) -> int:
         return len(self.step)
 
-    def some(self, first: int, stop: int) -> "Parts":
-        return Parts(self.step[first:stop], self.begin[first:stop], self.end[first:stop])
-
     def portions(self) -> Iterator["Parts"]:
         rows, at = np.cumsum(self.end - self.begin), 0
         while at < len(self):
             most = (int(rows[at - 1]) if at else 0) + _ROWS
             stop = max(int(np.searchsorted(rows, most, side="right")), at + 1)
-            yield self.some(at, stop)
+            yield Parts(self.step[at:stop], self.begin[at:stop], self.end[at:stop])
             at = stop
 
     def rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

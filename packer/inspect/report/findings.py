@@ -96,8 +96,9 @@ def image_findings(table: Table, looked: Looked, dataset: str) -> Iterator[Findi
             f"`{typed('verify', dataset)}` names all of them."
         )
         if not is_url(dataset):
-            again = typed("repair", dataset, "--from", "SRC")
-            sentence += f" `{again}` mends them, with its source."
+            sentence += (
+                f" `{typed('repair', dataset, '--from', 'SRC')}` mends them, with its source."
+            )
         lines = [(f"sample {number}", reason) for number, reason in sorted(looked.damages.items())]
         yield Finding("damaged", "wrong", "Damaged samples", sentence, count, [], lines)
     if lost := table.manifest.dropped:

@@ -169,18 +169,17 @@ class Samples:
         def place(batch: list[int]) -> str:
             return f"samples {batch[0]} to {batch[-1]} of {self.dataset.source}"
 
+        def single(batch: list[int]) -> Iterator[list[int]]:
+            return ([number] for number in batch)
+
         with self.progress.phase(phase, len(ordered), "samples") as advance:
-            for part in map_isolated(work, batches, self.jobs, advance, place, _single):
+            for part in map_isolated(work, batches, self.jobs, advance, place, single):
                 if not isinstance(part, Crashed):
                     results |= part[0]
                     damages |= part[1]
                 elif (number := part.item[0]) not in results:
                     damages.setdefault(number, f"decoding it ends the process ({part.cause})")
         return done
-
-
-def _single(batch: list[int]) -> Iterator[list[int]]:
-    return ([number] for number in batch)
 
 
 def _act(
