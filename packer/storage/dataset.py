@@ -1,7 +1,6 @@
 """A finished dataset in a folder or a store, as who reads it has it: in a folder."""
 
 import asyncio
-import os
 import tempfile
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -72,12 +71,8 @@ def finished(
 def names_in(place: Path | str) -> Collection[str]:
     """Return the names of all files at the place of a dataset; none if it has no list of them."""
     if not is_url(place):
-        found = ((Path(folder), names) for folder, _, names in os.walk(place))
-        return [
-            (folder / name).relative_to(place).as_posix()
-            for folder, names in found
-            for name in names
-        ]
+        found = (path for path in Path(place).rglob("*") if not path.is_dir())
+        return [path.relative_to(place).as_posix() for path in found]
     if not str(place).startswith(WRITABLE):
         return ()
     with Store(str(place), *access(str(place), None, None)) as store:

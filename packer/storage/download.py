@@ -6,9 +6,9 @@ It loads the network library into this process, which the reader does not.
 import asyncio
 import contextlib
 import os
-from collections.abc import Callable
 from pathlib import Path
 
+from packer.progress import Advance
 from reader.format import FormatError, Manifest, ShardEntry
 from reader.format.manifest import FILENAME, JOINED, MAX_BYTES
 from reader.store.client import Store
@@ -16,8 +16,6 @@ from reader.store.errors import Missing
 from reader.store.limits import PART
 
 _AT_ONCE = 16  # requests
-
-Advance = Callable[[int], object]
 
 
 async def fetch_dataset(
