@@ -21,10 +21,7 @@ _ENGINE = re.compile(r"local|ray|(ray|dask)://[^/\s:]+:\d+")
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _UNITS |= {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 
-SECTIONS = (
-    *("Source", "Stored data", "Splits, shards and order"),
-    *("Errors and limits", "This run"),
-)
+SECTIONS = "Source", "Stored data", "Splits, shards and order", "Errors and limits", "This run"
 
 
 @dataclass(frozen=True)
@@ -162,10 +159,6 @@ def _read_shares(text: str) -> dict[str, str]:
     return shares
 
 
-def _depth(value: Any) -> int:
-    return -1 if isinstance(value, str) and value == "all" else int(whole(1, 99).check(value))
-
-
 def _folder(value: Any) -> Path:
     path = Path(os.fsdecode(value))
     if not path.is_dir():
@@ -255,7 +248,7 @@ SHARES = Kind(
     _read_shares,
 )
 DEPTH = Kind(
-    _depth,
+    lambda value: -1 if value == "all" else whole(1, 99).check(value),
     "a number of levels of at least 1, or 'all'",
     "N|all",
     lambda text: text if text == "all" else int(text),
