@@ -243,16 +243,16 @@ def _database(export: _Export, name: str) -> Iterator[sqlite3.Connection]:
     path = export.out / name
     with naming(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as unfinished:
+    with replacing(path) as file:
         try:
-            with closing(sqlite3.connect(unfinished)) as database:
+            with closing(sqlite3.connect(file.name)) as database:
                 yield database
         except sqlite3.Error as error:
             raise PackingFailed(
                 f"{path} cannot be written: {error}. Remove the cause, and run the same command "
                 "again."
             ) from error
-        export.lacks(name, measure(unfinished))
+        export.lacks(name, measure(Path(file.name)))
 
 
 def _insert(

@@ -8,7 +8,7 @@ import json
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -31,7 +31,7 @@ _Result = tuple[Sample, Encoded, Members]
 _AHEAD = 2  # samples a thread that are encoded before their turn
 
 
-class ShardBuilder:
+class ShardBuilder(AbstractContextManager["ShardBuilder"]):
     """A context manager; leaving it cancels what has not been written."""
 
     def __init__(
@@ -51,9 +51,6 @@ class ShardBuilder:
         self._pool = ThreadPoolExecutor(threads) if threads else None
         self._most = _AHEAD * threads
         self._ahead: deque[tuple[Sample, Callable[[], _Result]]] = deque()
-
-    def __enter__(self) -> "ShardBuilder":
-        return self
 
     def __exit__(self, *_: object) -> None:
         if self._pool is not None:

@@ -248,8 +248,7 @@ def _write_tar(src: Path, tar: Path, progress: Progress) -> None:
     remove_leavings([tar.parent], tar.name.__eq__)
     with (
         open(src, "rb") as packed,
-        replacing(tar) as unfinished,
-        open(unfinished, "wb") as file,
+        replacing(tar) as file,
         progress.phase("unpack", status.st_size, "B") as advance,
     ):
         done, content = 0, decompressed(packed)
@@ -267,5 +266,4 @@ def _write_tar(src: Path, tar: Path, progress: Progress) -> None:
             advance(packed.tell() - done)
             done = packed.tell()
         file.flush()
-        os.fsync(file.fileno())
-        os.utime(unfinished, ns=(status.st_atime_ns, status.st_mtime_ns))
+        os.utime(file.fileno(), ns=(status.st_atime_ns, status.st_mtime_ns))
