@@ -15,7 +15,6 @@ from reader.store.urls import is_url
 if TYPE_CHECKING:
     from packer.inspect.extract import ExtractReport
     from packer.inspect.verify import VerifyReport
-    from packer.storage.dataset import Finished
     from reader.format import Limits
 
 _UNLISTED = (
@@ -25,18 +24,20 @@ _UNLISTED = (
 
 
 @click.command()
-@options.dataset(is_whole=True)
+@options.place
 @click.option("--decode", is_flag=True, help="Also decode every image, and its members.")
 @options.jobs
 @options.limited
 @options.reporting()
-def verify(dataset: "Finished", decode: bool, jobs: int, limits: "Limits", output: Output) -> int:
+def verify(place: Path | str, decode: bool, jobs: int, limits: "Limits", output: Output) -> int:
     """Check every byte of DATASET and name what is damaged."""
     from packer.inspect.repair import remedy
     from packer.inspect.verify import verify as run
+    from packer.storage.dataset import finished
 
-    report = run(dataset, jobs, decode, output.progress, limits)
-    remedies = [remedy(dataset.place)] if report.damages else []
+    with finished(place, output.progress, is_whole=True) as dataset:
+        report = run(dataset, jobs, decode, output.progress, limits)
+    remedies = [remedy(place)] if report.damages else []
     for damage in report.damages:
         echo(f"damaged: {damage}")
     name_files("unlisted", ((name, _UNLISTED) for name in report.unlisted))
@@ -165,22 +166,24 @@ def export(place: Path | str, tool: str, out: Path | None, overwrite: bool, outp
 
 
 @click.command()
-@options.dataset(is_whole=True)
+@options.place
 @click.argument("out", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--split", help="Extract only this split.")
 @options.jobs
 @click.option("--overwrite", is_flag=True, help="Replace files in OUT that have other content.")
 @options.reporting()
 def extract(
-    dataset: "Finished", out: Path, split: str | None, jobs: int, overwrite: bool, output: Output
+    place: Path | str, out: Path, split: str | None, jobs: int, overwrite: bool, output: Output
 ) -> int:
     """Write the files of DATASET to the folder OUT, under their original names.
 
     To continue an interrupted run, run the same command again.
     """
     from packer.inspect.extract import extract as run
+    from packer.storage.dataset import finished
 
-    report = run(dataset, out, jobs, split, overwrite, output.progress)
+    with finished(place, output.progress, is_whole=True) as dataset:
+        report = run(dataset, out, jobs, split, overwrite, output.progress)
     name_files("not written", report.refused)
     return output.report(
         report,

@@ -15,20 +15,21 @@ from packer.words import LONGEST_NAME, NAMED, abridged, dropped_lines, in_bytes,
 if TYPE_CHECKING:
     from packer.inspect.info import Info
     from packer.inspect.report.report import Reported
-    from packer.storage.dataset import Finished
 
 _BAR = 40
 _MOST_CLASSES = 20
 
 
 @click.command()
-@options.dataset()
+@options.place
 @options.reporting()
-def info(dataset: "Finished", output: Output) -> int:
+def info(place: Path | str, output: Output) -> int:
     """Print the content of DATASET, from its indexes only."""
     from packer.inspect.info import info as run
+    from packer.storage.dataset import finished
 
-    found = run(dataset)
+    with finished(place) as dataset:
+        found = run(dataset)
     return output.report(found, _lines(found))
 
 

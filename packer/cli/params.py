@@ -11,7 +11,6 @@ import click
 from packer.cli.output import Output
 from packer.options.declared import OPTIONS
 from packer.options.kinds import SECTIONS, Kind, Option
-from packer.progress import Progress
 from reader.store.urls import is_url
 from reader.system import usable_cores
 
@@ -123,24 +122,6 @@ def reporting(
         @wraps(command)
         def run(as_json: bool, quiet: bool, **given: Any) -> int:
             return command(output=Output(as_json, quiet), **given)
-
-        return run
-
-    return decorate
-
-
-def dataset(is_whole: bool = False) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Return what gives a command a finished dataset, with its tars if `is_whole`."""
-
-    def decorate(command: Callable[..., int]) -> Callable[..., int]:
-        @place
-        @wraps(command)
-        def run(place: Path | str, as_json: bool, quiet: bool, **given: Any) -> int:
-            from packer.storage.dataset import finished
-
-            shown = Progress(quiet or (as_json and not is_whole))  # tars take long
-            with finished(place, shown, is_whole=is_whole) as dataset:
-                return command(dataset=dataset, as_json=as_json, quiet=quiet, **given)
 
         return run
 

@@ -9,13 +9,13 @@ import click
 from packer.cli import params as options
 from packer.cli.output import Output
 from packer.options.kinds import HEIGHT_WIDTH, size
+from packer.progress import Progress
 from packer.words import in_bytes, many
 from reader.store.urls import is_url
 from reader.system import usable_cores
 
 if TYPE_CHECKING:
     from packer.inspect.estimate.reading import Known, Setting, Stored
-    from packer.storage.dataset import Finished
 
 _SECONDS = 3.0  # of measuring
 _OF_A_STORE = ("cache_limit", "latency", "bandwidth")  # options that mean one, beside a URL
@@ -56,7 +56,7 @@ def _rate(text: str) -> float | str:
 
 
 @click.command(cls=options.Sectioned, sections=_SECTIONS)
-@options.dataset()
+@options.place
 @options.count("--batch-size", default=256, help="Batch size of each rank.")
 @options.count("--nodes", default=1, help="Machines.")
 @options.count("--ranks", default=1, help="Processes on each machine, with one GPU each.")
@@ -117,7 +117,7 @@ def _rate(text: str) -> float | str:
 )
 @options.count("--vram", type=options.Value(size()), default="80GB", help="Memory of a GPU.")
 @options.reporting()
-def plan(dataset: "Finished", output: Output, split: str | None, **given: Any) -> int:
+def plan(place: Path | str, output: Output, split: str | None, **given: Any) -> int:
     """Estimate steps, requests, memory and time of reading DATASET, and suggest improvements.
 
     Nothing is decoded: all figures are computed from dataset.json, the indexes and the order.
@@ -125,25 +125,26 @@ def plan(dataset: "Finished", output: Output, split: str | None, **given: Any) -
     from packer.inspect.estimate.estimate import alternatives, estimate
     from packer.inspect.estimate.reading import Stored, usual_split
     from packer.inspect.estimate.words import lines
+    from packer.storage.dataset import finished
     from reader.cache.ranges import TooSmallCache
 
-    place = dataset.place
-    split = usual_split(dataset) if split is None else split or None
-    stored = Stored.of(dataset, split)
-    if not len(stored):
-        raise click.UsageError(
-            f"{place} has no samples. Choose another split with --split, or '' for all samples."
-        )
-    setting = _setting(place, stored, split, given)
-    try:
-        found = estimate(stored, setting)
-    except TooSmallCache as error:
-        raise click.UsageError(
-            f"--cache-limit: {in_bytes(given['cache_limit'])} is less than one step reads. "
-            f"Pass at least --cache-limit {-(-error.least // 10**6)}MB."
-        ) from error
-    is_far = is_url(place) or any(given[name] is not None for name in _OF_A_STORE)
-    others = list(alternatives(stored, setting, found, is_far=is_far or output.as_json))
+    with finished(place, Progress(output.is_silent)) as dataset:
+        split = usual_split(dataset) if split is None else split or None
+        stored = Stored.of(dataset, split)
+        if not len(stored):
+            raise click.UsageError(
+                f"{place} has no samples. Choose another split with --split, or '' for all samples."
+            )
+        setting = _setting(place, stored, split, given)
+        try:
+            found = estimate(stored, setting)
+        except TooSmallCache as error:
+            raise click.UsageError(
+                f"--cache-limit: {in_bytes(given['cache_limit'])} is less than one step reads. "
+                f"Pass at least --cache-limit {-(-error.least // 10**6)}MB."
+            ) from error
+        is_far = is_url(place) or any(given[name] is not None for name in _OF_A_STORE)
+        others = list(alternatives(stored, setting, found, is_far=is_far or output.as_json))
     rates = {name: vars(getattr(setting, name)) for name in _RATES}
     changed = [{"change": name, **(other.content() if other else {})} for name, other in others]
     what = f"{place}, split {split}" if split else str(place)
