@@ -11,7 +11,8 @@
         │   └── NothingToPack  no file of the source can be packed
         ├── Rejected           files were rejected, and ``--on-error stop`` forbids to go on
         ├── BadImage           one file is not an image that can be packed
-        │   ├── Damaged        one file is missing or empty, or not a file that can be read
+        │   ├── Damaged        one file is empty, or not a file that can be read
+    │   │   └── Missing    there is no file of that name
         │   ├── Lacking        one image has no file for a required member
         │   ├── Repeated       one record names the image of another
         │   └── Unreadable     one file cannot be read, or has changed
@@ -98,7 +99,11 @@ class BadImage(PackerError):
 
 
 class Damaged(BadImage):
-    """A file of the source is missing or empty, or is not a file that can be read."""
+    """A file of the source is empty or missing, or is not a file that can be read."""
+
+
+class Missing(Damaged):
+    """There is no file of that name in the source."""
 
 
 class Lacking(BadImage):
@@ -186,23 +191,20 @@ def pattern_of(reason: str) -> str:
     return _VARYING.sub("...", reason)
 
 
-def rename(error: ShardfeedError, path: Path, name: str) -> None:
-    """Have a message name a source as people know it, whose copy or content lies at `path`."""
-    error.args = tuple(
-        Message(one).renamed(str(path), name) if isinstance(one, str) else one for one in error.args
-    )
-    if isinstance(error, PackerError):
-        error.remedies = error.remedies.renamed(str(path), name)
+def call(error: ShardfeedError, path: Path, name: str) -> None:
+    """Have an error carry the name of a source, whose copy or content lies at `path`."""
+    vars(error).setdefault("names", {})[str(path)] = name
 
 
 def said(error: ShardfeedError, caller: Shell, *, names_files: bool = True) -> str:
     """Return an error as `caller` has it: its message, the files, and the commands that keep all.
 
-    What was written for a person before stays.
+    What was written for a person before stays, but for the names that the error carries.
     """
+    caller = caller.calling(vars(error).get("names", {}))
     message = next((one for one in error.args if isinstance(one, Message)), None)
     if message is None:
-        return Exception.__str__(error)
+        return caller.written(Exception.__str__(error))
     lines, remedies = [caller.written(message)], ""
     if isinstance(error, PackerError):
         lines += summary(error.files * names_files, noun=error.noun, caller=caller)

@@ -30,9 +30,8 @@ import time
 import traceback
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Generic, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from packer.errors import ProcessDied
 from packer.progress import Advance
@@ -44,14 +43,6 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 _Call = Callable[..., Any]
 _Queue = queue.SimpleQueue[Any]
-
-
-@dataclass(frozen=True)
-class Crashed(Generic[Item]):
-    """An item at which a fault ended the process, and which: "Segmentation fault (signal 11)"."""
-
-    item: Item
-    cause: str
 
 
 STALL_SECONDS = 60.0  # without any progress, after which a process is reported
@@ -134,36 +125,6 @@ def map_unordered(
         deadline = time.monotonic() + DYING_SECONDS
         for process in filter(threading.Thread.is_alive, team):
             process.join(max(0, deadline - time.monotonic()))
-
-
-def map_isolated(
-    function: Callable[[Item, Advance], Result],
-    items: Iterable[Item],
-    processes: int,
-    advance: Advance,
-    place: Callable[[Item], str],
-    single: Callable[[Item], Iterable[Item]],
-    load: Sequence[str] = (),
-) -> Generator[Result | Crashed[Item], None, None]:
-    """Do the same for items that may be hostile, always in processes of their own.
-
-    An item at which a fault ended the process is divided by `single`, and each of its parts is done
-    separately, so that the one that crashes is named. Where none of them does, the item is.
-    """
-    crashes: list[Crashed[Item]] = []
-    died: Callable[[Item, str], Result | Crashed[Item]] = Crashed
-    for result in map_unordered(function, items, processes, advance, place, died, load):
-        if isinstance(result, Crashed):
-            crashes.append(result)
-        else:
-            yield result
-    for crash in crashes:
-        is_named, parts = False, single(crash.item)
-        for result in map_unordered(function, parts, processes, lambda _: None, place, died, load):
-            is_named |= isinstance(result, Crashed)
-            yield result
-        if not is_named:
-            yield crash
 
 
 class _Process(threading.Thread):

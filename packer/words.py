@@ -8,9 +8,10 @@ import os
 import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Any
+from typing import Any, TypeVar
 
 _UNITS = (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
 NAMED = 5
@@ -24,6 +25,9 @@ _FLAGS = {
     "as_json": "--json",
     "page": "--report",
 }
+
+
+Own = TypeVar("Own", bound="Shell")
 
 
 class Placeholder(str):
@@ -45,7 +49,7 @@ class NamedOption:
 
 @dataclass(frozen=True)
 class Command:
-    """What packs a source, with options as a command line has them."""
+    """What packs a source, with options as a command line has them; Python has a call for it."""
 
     source: str
     words: tuple[str, ...] = ()
@@ -54,7 +58,17 @@ class Command:
         return COMMAND_LINE.command(self)
 
 
-Part = str | NamedOption | Command
+@dataclass(frozen=True)
+class CommandLine:
+    """What is only typed: another command than pack, or options that Python does not have."""
+
+    words: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"packer {shlex.join(self.words)}"
+
+
+Part = str | NamedOption | Command | CommandLine
 
 
 class Message(str):
@@ -84,19 +98,6 @@ class Message(str):
     def commands(self) -> list[Command]:
         return [part for part in self.parts if isinstance(part, Command)]
 
-    def renamed(self, path: str, name: str) -> "Message":
-        """Return it with a name in place of a path, such as the URL that a folder is a copy of."""
-
-        def new(part: Part) -> Part:
-            if isinstance(part, str):
-                return part.replace(path, name)
-            if isinstance(part, Command):
-                words = (word.replace(path, name) for word in part.words)
-                return Command(part.source.replace(path, name), tuple(words))
-            return option(part.name, name) if part.value == path else part
-
-        return Message(*map(new, self.parts))
-
 
 class Shell:
     """How options and commands are written on a command line."""
@@ -107,14 +108,30 @@ class Shell:
     def __init__(self, dst: str = "DST", given: Mapping[str, Sequence[str]] | None = None) -> None:
         """Complete commands with `dst`, and with the words of each option that was `given`."""
         self._dst, self._given = dst, given or {}
+        self._names: Mapping[str, str] = {}
+
+    def calling(self: Own, names: Mapping[str, str]) -> Own:
+        """Return one that writes these names in place of paths, such as a URL for its copy."""
+        own = copy(self)
+        own._names = names
+        return own
 
     def written(self, text: Part) -> str:
         """Return a text, and the options and commands in it, as the caller has them."""
         if isinstance(text, Message):
             return "".join(map(self.written, text.parts))
         if isinstance(text, NamedOption):
-            return self.option(text)
-        return self.command(text) if isinstance(text, Command) else text
+            return self.option(NamedOption(text.name, self._named(text.value)))
+        if isinstance(text, Command):
+            return self.command(Command(*map(self._named, (text.source, text.words))))
+        return str(self._named(text))
+
+    def _named(self, value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(map(self._named, value))
+        for path, name in self._names.items() if isinstance(value, str) else ():
+            value = value.replace(path, name)
+        return value
 
     def option(self, named: NamedOption) -> str:
         value = named.value
@@ -145,6 +162,10 @@ def option(name: str, value: Any = None) -> NamedOption:
 
 def command(source: object, *words: str) -> Command:
     return Command(str(source), words)
+
+
+def typed(*words: object) -> CommandLine:
+    return CommandLine(tuple(map(str, words)))
 
 
 def choices(source: object, readings: Mapping[str, Sequence[str]]) -> Message:

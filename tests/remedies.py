@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-_CALLS = {"option", "command", "choices"}  # they make options and commands
+_CALLS = {"option", "command", "choices", "typed"}  # they make options and commands
 _CODE = re.compile(
     r"`?packer [a-z]+ [^.]*--|`packer |packer\.[a-zA-Z]+\(|reader\.[A-Z]\w+\(|pip install"
     r"|\b(pass|give|write|run|use|need|return)\b[^.]*( --[a-z]|\w=|\.\w+\()",
@@ -64,10 +64,11 @@ def _messages(package: Path) -> Iterator[tuple[str, list[str]]]:
 
 def _has_remedies(node: ast.AST) -> bool:
     """Return whether a call joins texts with options and commands."""
-    return isinstance(node, ast.Call) and any(
-        isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id in _CALLS
-        for one in node.args
-    )
+    return isinstance(node, ast.Call) and any(map(_makes_one, node.args))
+
+
+def _makes_one(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _CALLS
 
 
 def _remedy(node: ast.AST) -> list[str]:
@@ -77,7 +78,8 @@ def _remedy(node: ast.AST) -> list[str]:
         is_remedy = True
     else:
         texts = _texts(node)
-        is_remedy = bool(_CODE.search(" ".join(texts)))
+        typed = (part.value for part in getattr(node, "values", ()) if hasattr(part, "value"))
+        is_remedy = bool(_CODE.search(" ".join(texts))) or any(map(_makes_one, typed))
     return texts if is_remedy and max(map(len, texts), default=0) >= _SHORTEST else []
 
 

@@ -38,6 +38,7 @@ FLOORS = {
         {"words"},
         {"errors", "keys", "progress"},
         {"files", "processes"},
+        {"isolated"},
         {"images"},
         {"options"},
         {"samples"},

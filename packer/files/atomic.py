@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from packer.errors import cannot_write
 
@@ -20,11 +21,14 @@ def temporary(path: Path) -> Path:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Yield where to write what is at `path` when the block ends without an error."""
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Yield a new file, whose content is at `path` when the block ends without an error."""
     unfinished = temporary(path)
     try:
-        yield unfinished
+        with open(unfinished, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(unfinished, path)
         sync_folder(path.parent)
     except OSError as error:
@@ -35,10 +39,8 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    with replacing(path) as unfinished, open(unfinished, "wb") as file:
+    with replacing(path) as file:
         file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def remove_leavings(folders: Iterable[Path], written: Callable[[str], object]) -> None:

@@ -12,7 +12,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 import xxhash
@@ -62,7 +62,7 @@ class Refused(Exception):
     """A file is not written; its text is the reason."""
 
 
-class OutputFolder:
+class OutputFolder(AbstractContextManager["OutputFolder"]):
     """Create `root` if it does not exist; the folders above it are trusted."""
 
     def __init__(self, root: Path, overwrite: bool) -> None:
@@ -70,9 +70,6 @@ class OutputFolder:
         self._root = os.open(root, _FOLDER)
         self._overwrite = overwrite
         self._last: tuple[tuple[bytes, ...], int] = ((), self._root)
-
-    def __enter__(self) -> "OutputFolder":
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._leave()

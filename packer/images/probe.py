@@ -15,7 +15,7 @@ from PIL import Image, ImageFile, UnidentifiedImageError
 
 from packer.errors import BadImage, message_of
 from packer.images import jpeg
-from packer.words import option
+from packer.words import Message, option, typed
 from reader.errors import lacks_memory
 from reader.format import FORMATS, Limits
 from reader.format.columns import ImageRow, MemberRow
@@ -149,10 +149,11 @@ def _not_packed(data: bytes) -> str:
     elif brands.startswith(_HEIC_BRANDS):
         known = "HEIC", "Pillow opens it with pillow-heif"
     elif (bands := _bands_of(data)) > 1:
-        return (
+        return Message(
             f"it is a TIFF of {bands} bands of a kind that Pillow does not open. Save its bands as "
             "an array (.npy) and a picture of it under the same name in two folders, and pack "
-            "both: packer pack PICTURES NEW --pair bands=ARRAYS"
+            "both: ",
+            typed("pack", "PICTURES", "NEW", "--pair", "bands=ARRAYS"),
         )
     else:
         return "it is not an image of a known format"

@@ -30,6 +30,7 @@ from packer.progress import Advance, Progress
 from packer.samples.records import Skipped
 from packer.sources.trees.tar_reader import Member, members, samples
 from packer.storage.dataset import Finished
+from packer.words import option, typed
 from reader.format import FORMATS, FormatError, Index, Manifest, ShardEntry, tar
 from reader.format.checksum import checksum_of
 from reader.store.urls import is_url
@@ -125,7 +126,9 @@ class _Export:
                 return True
             if measure(path) == content:
                 return False
-        raise UnusableInput(f"{path} exists with other content. Remove it, or pass --overwrite.")
+        raise UnusableInput(
+            f"{path} exists with other content. Remove it, or pass ", option("overwrite", True), "."
+        )
 
     @cached_property
     def splits(self) -> dict[str, list[ShardEntry]]:
@@ -170,7 +173,7 @@ def _write_dali(export: _Export) -> None:
                     raise UnusableInput(
                         f"{shard.file}: the member {member.name!r} has white space in its "
                         "name, which DALI's index cannot express. Pack the source again with "
-                        "`packer pack`, which escapes it."
+                        f"`{typed('pack')}`, which escapes it."
                     )
             lines.append(" ".join(f"{m.ext} {m.offset} {m.size} {m.name}" for m in run))
         text = "\n".join([f"v1.2 {len(lines)}", *lines]) + "\n"
@@ -240,16 +243,16 @@ def _database(export: _Export, name: str) -> Iterator[sqlite3.Connection]:
     path = export.out / name
     with naming(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as unfinished:
+    with replacing(path) as file:
         try:
-            with closing(sqlite3.connect(unfinished)) as database:
+            with closing(sqlite3.connect(file.name)) as database:
                 yield database
         except sqlite3.Error as error:
             raise PackingFailed(
                 f"{path} cannot be written: {error}. Remove the cause, and run the same command "
                 "again."
             ) from error
-        export.lacks(name, measure(unfinished))
+        export.lacks(name, measure(Path(file.name)))
 
 
 def _insert(
@@ -264,8 +267,8 @@ def _insert(
             except sqlite3.IntegrityError as error:
                 raise UnusableInput(
                     f"{tar}: an earlier sample has the key {run[0].stem!r}, too, and energon "
-                    "requires unique keys. Pack these tars with `packer pack`, which makes keys "
-                    "unique, and export that dataset."
+                    f"requires unique keys. Pack these tars with `{typed('pack')}`, which makes "
+                    "keys unique, and export that dataset."
                 ) from error
         database.executemany("INSERT INTO sample_parts VALUES (?, ?, ?, ?, ?)", parts)
 

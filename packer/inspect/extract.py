@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from functools import reduce
 from operator import attrgetter
 from pathlib import Path
-from shlex import quote
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +26,7 @@ from packer.processes import map_unordered
 from packer.progress import QUIET, Advance, Progress
 from packer.sources.trees.names import splits_of
 from packer.storage.dataset import Finished
-from packer.words import many
+from packer.words import many, typed
 from reader.format import FormatError, Index, Limits, ShardEntry
 from reader.format.bands import bands_of
 from reader.format.files import open_regular
@@ -150,8 +149,10 @@ class _Extraction:
             if isinstance(error, OSError):
                 reason += "; restore it from a copy"
                 if not is_url(self.dataset.place):
-                    quoted = quote(str(self.dataset))
-                    reason += f", or run `packer repair {quoted} --from SRC` with its source"
+                    place = str(self.dataset)
+                    reason += (
+                        f", or run `{typed('repair', place, '--from', 'SRC')}` with its source"
+                    )
             lost = f"none of its {many(entry.samples, 'sample')} is written"
             report.refused.append((entry.file, f"{reason}; {lost}"))
             return report
@@ -190,7 +191,7 @@ class _Extraction:
             if crc != checksum[file.row]:
                 raise Refused(
                     "its bytes in the shard are damaged; "
-                    f"`packer verify {quote(str(self.dataset))}` lists all damages"
+                    f"`{typed('verify', self.dataset)}` lists all damages"
                 )
         png = [_png(index, file, tar)] if file.ext == "raw" else None
         size = len(png[0]) if png else file.size

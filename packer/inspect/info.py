@@ -61,8 +61,7 @@ def info(dataset: Finished) -> Info:
     sides, aspects = np.zeros(len(_SIDES) - 1, np.int64), np.zeros(len(_ASPECTS) - 1, np.int64)
     members: Counter[str] = Counter()
     fields: Counter[str] = Counter()
-    for shard in content.shards:
-        index = dataset.index(shard)
+    for shard, index in dataset.indexes():
         columns = index.columns
         rejected += index.rejected
         found.index_bytes += shard.index_bytes

@@ -4,7 +4,6 @@ A shard is repaired if, and only if, its tar and its index have the checksums of
 """
 
 import os
-import shlex
 import shutil
 import tempfile
 import time
@@ -18,17 +17,18 @@ from packer.files.atomic import sync_folder, write_file
 from packer.files.hashed_file import measure
 from packer.inspect.shard import Damage
 from packer.inspect.verify import verify
+from packer.isolated import Crashed, map_isolated
 from packer.options.declared import PYTHON, PackOptions
 from packer.plan.prepare import prepare
 from packer.plan.work import ShardJob, Work, shard_job
-from packer.processes import Crashed
 from packer.progress import QUIET, Progress
-from packer.shards.jobs import modules_for, run_isolated
+from packer.shards.jobs import modules_for, pack_shard, single
 from packer.shards.joined import write_joined
 from packer.shards.shard_writer import index_of
 from packer.sources.trees.tar_reader import Member, members
 from packer.storage.dataset import Finished
 from packer.storage.source import AnySource, LocalSource, open_source
+from packer.words import option, typed
 from reader.format import FormatError, Index, Manifest, ShardEntry, ShardfeedError, manifest
 from reader.store.urls import is_url
 
@@ -125,7 +125,7 @@ def _repair_shards(
         load = modules_for(work.policy, names, progress)
         total = sum(len(job.samples) for job in tasks)
         with progress.phase("repair", total, "samples") as advance:
-            for result in run_isolated(tasks, jobs, advance, load):
+            for result in map_isolated(pack_shard, tasks, jobs, advance, str, single, load):
                 if isinstance(result, Crashed):
                     crashed.setdefault(result.item.path.parent, []).append(result)
         for shard, job in zip(damaged, tasks, strict=True):
@@ -148,7 +148,7 @@ def remedy(place: Path | str) -> str:
         return str(error)
     return (
         "To rebuild damaged shards from their source SRC, run: "
-        f"packer repair {shlex.quote(str(place))} --from SRC"
+        f"{typed('repair', place, '--from', 'SRC')}"
     )
 
 
@@ -159,9 +159,11 @@ def _manifest(dst: Path) -> Manifest:
         if not (dst / manifest.FILENAME).is_file():
             raise
         raise UnusableInput(
-            f"{error} Only this file records the packing options, so `packer repair` cannot "
+            f"{error} Only this file records the packing options, so `{typed('repair')}` cannot "
             "rebuild it. Restore it from a copy, or pack the source again with the same "
-            "options and --overwrite."
+            "options and ",
+            option("overwrite", True),
+            ".",
         ) from error
 
 
@@ -170,12 +172,14 @@ def _options_of(dst: Path, content: Manifest) -> PackOptions:
     if content.external:
         raise UnusableInput(
             f"{dst}: its tars were not packed by packer. Restore them from a copy. If only "
-            f"indexes are damaged, remove these, and run `packer index {shlex.quote(str(dst))}`."
+            f"indexes are damaged, remove these, and run `{typed('index', dst)}`."
         )
     if not content.images:
         raise UnusableInput(
-            f"{dst} was packed with --keys-of, and `packer repair` does not rebuild it. Pack it "
-            f"again: packer pack SRC {shlex.quote(str(dst))} --keys-of DATASET --overwrite"
+            f"{dst} was packed with ",
+            option("keys_of"),
+            f", and `{typed('repair')}` does not rebuild it. Pack it again: ",
+            typed("pack", "SRC", dst, "--keys-of", "DATASET", "--overwrite"),
         )
     try:
         options = PackOptions.load(content.options)
@@ -186,7 +190,7 @@ def _options_of(dst: Path, content: Manifest) -> PackOptions:
         ) from error
     if options.source.kind == PYTHON:
         raise UnusableInput(
-            f"{dst} was packed from Python, and `packer repair` cannot run that program. Run "
+            f"{dst} was packed from Python, and `{typed('repair')}` cannot run that program. Run "
             "it again with overwrite=True, or restore the damaged shards from a copy."
         )
     return options

@@ -18,6 +18,7 @@ from packer.inspect.dataset import image_of, label_of, members_of, reason_of
 from packer.keys import hashes_of
 from packer.progress import Advance
 from packer.shards.shard_writer import index_of
+from packer.words import Message, option
 from reader.format import FORMATS, FormatError, Index, Limits, ShardEntry, tar
 from reader.format.bands import bands_of, read_header
 from reader.format.columns import Column
@@ -199,7 +200,8 @@ class _Walk:
             if (reason := beyond(columns, row, self._shard.limits)) is not None:
                 yield reason
             if size > most:
-                yield f"it has {size} bytes; {most} are looked at (--max-bytes)"
+                most_bytes = option("max_bytes")
+                yield Message(f"it has {size} bytes; {most} are looked at (", most_bytes, ")")
             else:
                 yield from image_faults(columns, row, self._tar.read(offset, size))
             return
@@ -259,7 +261,8 @@ def beyond(columns: Mapping[str, Column], row: int, limits: Limits) -> str | Non
     size = [int(columns[name][row]) for name in ("width", "height") if name in columns]
     if not size or size[0] * size[1] <= limits.pixels:
         return None
-    return f"it has {size[0]} x {size[1]} pixels; {limits.pixels} are decoded (--max-pixels)"
+    size_of_it = f"it has {size[0]} x {size[1]} pixels; {limits.pixels} are decoded ("
+    return Message(size_of_it, option("max_pixels"), ")")
 
 
 def image_faults(columns: Mapping[str, Column], row: int, data: memoryview) -> Iterator[str]:

@@ -13,9 +13,10 @@ from packer.files.hashed_file import read_span
 from packer.images.probe import probe
 from packer.inspect.dataset import image_of, members_of, reason_of
 from packer.inspect.shard import Damage, Findings, Shard, beyond, check_shard
+from packer.isolated import Crashed, map_isolated
 from packer.keys import repeated_rows
 from packer.plan.names import SHARD
-from packer.processes import Crashed, map_isolated, map_unordered
+from packer.processes import map_unordered
 from packer.progress import QUIET, Advance, Progress
 from packer.run.log import JOURNAL, kept_files
 from packer.shards.joined import joined_damages

@@ -149,8 +149,8 @@ def python_call(dst: Any = "", given: Mapping[str, Any] | None = None) -> Iterat
     try:
         yield call
     except ShardfeedError as error:
-        each = (said(error, call) if isinstance(one, Message) else one for one in error.args)
-        error.args = tuple(bounded(one) if isinstance(one, str) else one for one in each)
+        text = bounded(said(error, call))
+        error.args = tuple(text if isinstance(one, str) else one for one in error.args)
         raise
 
 

@@ -21,10 +21,7 @@ _ENGINE = re.compile(r"local|ray|(ray|dask)://[^/\s:]+:\d+")
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _UNITS |= {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 
-SECTIONS = (
-    *("Source", "Stored data", "Splits, shards and order"),
-    *("Errors and limits", "This run"),
-)
+SECTIONS = "Source", "Stored data", "Splits, shards and order", "Errors and limits", "This run"
 
 
 @dataclass(frozen=True)
@@ -162,19 +159,11 @@ def _read_shares(text: str) -> dict[str, str]:
     return shares
 
 
-def _depth(value: Any) -> int:
-    return -1 if isinstance(value, str) and value == "all" else int(whole(1, 99).check(value))
-
-
 def _folder(value: Any) -> Path:
     path = Path(os.fsdecode(value))
     if not path.is_dir():
         raise ValueError(f"{str(path)!r} is not a folder. Create it first, or correct the path.")
     return path
-
-
-def _dataset(value: Any) -> Path | str:
-    return value if is_url(value) else _folder(value)
 
 
 def _templates(value: Any) -> tuple[str, ...]:
@@ -226,10 +215,6 @@ def _fields(value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name.removeprefix("json.") for name in _names(value) if name))
 
 
-def _class_order(value: Any) -> tuple[str, ...] | str:
-    return NUMERIC if value == NUMERIC else _names(value)
-
-
 def _read_names(file: str) -> tuple[str, ...] | str:
     if file == NUMERIC and not Path(file).is_file():
         return NUMERIC
@@ -263,7 +248,7 @@ SHARES = Kind(
     _read_shares,
 )
 DEPTH = Kind(
-    _depth,
+    lambda value: -1 if value == "all" else whole(1, 99).check(value),
     "a number of levels of at least 1, or 'all'",
     "N|all",
     lambda text: text if text == "all" else int(text),
@@ -271,7 +256,10 @@ DEPTH = Kind(
 )
 NEW_FOLDER = Kind(lambda value: Path(os.fsdecode(value)), "a path", "DIR")  # it need not exist
 FOLDER = Kind(_folder, "a folder", "DIR", stored=_text)
-DATASET = Kind(_dataset, "the folder or URL of a dataset", "DATASET")
+DATASET = Kind(
+    lambda value: value if is_url(value) else _folder(value),
+    *("the folder or URL of a dataset", "DATASET"),
+)
 PAIRS = _by_name(
     r"[a-z0-9_-]+(\.[a-z0-9_-]+)*\??",
     _folder,
@@ -302,7 +290,8 @@ ENGINE = Kind(
     "local|ray[://HOST:PORT]|dask://HOST:PORT",
 )
 CLASSES = Kind(
-    _class_order, "class names in label order, each once, or 'numeric'", "FILE|numeric", _read_names
+    lambda value: NUMERIC if value == NUMERIC else _names(value),
+    *("class names in label order, each once, or 'numeric'", "FILE|numeric", _read_names),
 )
 COLUMNS = Kind(
     _fields,

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from packer.errors import UnusableInput
+from packer.words import Placeholder, option
 
 SLURM = "slurm"  # the part's number is in the environment, as a job array has it
 
@@ -26,7 +27,8 @@ class Part:
         match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text)
         if not match or not 1 <= int(match[1]) <= int(match[2]):
             raise UnusableInput(
-                f"--part {text} is not a part such as 3/64 (from 1/64 to 64/64), nor {SLURM}."
+                option("part", text),
+                f" is not a part such as 3/64 (from 1/64 to 64/64), nor {SLURM}.",
             )
         return cls(int(match[1]), int(match[2]))
 
@@ -40,13 +42,17 @@ class Part:
             )
         except (KeyError, ValueError):
             raise UnusableInput(
-                f"--part {SLURM} requires a task of a job array, whose number is in the "
-                "environment (SLURM_ARRAY_TASK_ID, _COUNT, _MIN, _MAX, _STEP): see sbatch --array."
+                option("part", SLURM),
+                " requires a task of a job array, whose number is in the environment "
+                "(SLURM_ARRAY_TASK_ID, _COUNT, _MIN, _MAX, _STEP): see sbatch --array.",
             ) from None
         if first + (count - 1) * step != last:
             raise UnusableInput(
-                f"--part {SLURM} requires an array without gaps, and this one has {count} tasks "
-                f"between {first} and {last}. Pass --part I/N with the number of all parts."
+                option("part", SLURM),
+                f" requires an array without gaps, and this one has {count} tasks between {first} "
+                f"and {last}. Pass ",
+                option("part", Placeholder("I/N")),
+                " with the number of all parts.",
             )
         return cls((task - first) // step + 1, count)
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from packer.plan.names import shard_name
 from packer.samples.table import SampleTable
-from reader.format import tar
+from reader.format import Manifest, tar
 from reader.rng import GOLDEN, mix64
 
 READERS = 64  # processes that may read at a time: 8 GPUs with 8 workers each
@@ -135,6 +135,11 @@ def shuffled(hashes: NDArray[np.uint64], seed: int) -> NDArray[np.int64]:
     with np.errstate(over="ignore"):
         keys = hashes * np.uint64(GOLDEN) + np.uint64(mix64(seed % 2**64))
         return np.argsort(mix64(keys), kind="stable")
+
+
+def shard_bytes(base: Manifest | None) -> int:
+    """Return the bytes of the shards that new ones are added to."""
+    return sum(shard.bytes for shard in base.shards) if base else 0
 
 
 def default_shard_size(total: int) -> tuple[int, str]:

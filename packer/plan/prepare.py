@@ -20,19 +20,19 @@ from packer.plan.classes import (
 from packer.plan.existing import ExistingSamples
 from packer.plan.members import plan_members
 from packer.plan.names import next_numbers
-from packer.plan.plan import plan_shards
+from packer.plan.plan import plan_shards, shard_bytes
 from packer.plan.scan import Scanned, scan
 from packer.plan.work import Origin, Work
 from packer.progress import Progress
 from packer.samples.labels import joined, of_items
 from packer.samples.places import Spool
+from packer.samples.table import SampleTable
 from packer.sources.audit.ask import ask
 from packer.sources.audit.outcome import Outcome
 from packer.sources.evidence.evidence import refuse_evidence
 from packer.sources.proposals.complete import commands_for
 from packer.sources.readings.detect import read
 from packer.sources.readings.mask_colors import find_mask_colors
-from packer.sources.trees.folder import NO_FILE
 from packer.storage.dataset import Finished
 from packer.storage.source import LocalSource
 from packer.words import Message, have, option
@@ -125,7 +125,7 @@ def _prepare(
         files = [(item.name, item.reason) for item in listing.skipped]
         what = f"{given.name}, read as {reading.what}, has no file to pack."
         root = scanned.facts.root if reading.columns else None
-        raise NothingToPack(what, _hint(root, files, listing.rejected), files=files)
+        raise NothingToPack(what, _hint(root, listing), files=files)
     plan = plan_shards(
         listing,
         arranged.shard_size,
@@ -133,7 +133,7 @@ def _prepare(
         arranged.seed,
         arranged.image_bytes,
         next_numbers(base),
-        sum(shard.bytes for shard in base.shards) if base else 0,
+        shard_bytes(base),
     )
     if onto is not None:
         refuse_other_splits(str(onto), set(onto.content.splits), set(plan.splits))
@@ -167,23 +167,20 @@ def _refuse_what_keys_decide(what: str, onto: Finished | None, split: object) ->
         )
 
 
-def _hint(
-    root: Path | None, files: Sequence[tuple[str, str]], rejected: Sequence[tuple[str, str]]
-) -> str:
-    missing = sum(reason.endswith(NO_FILE) for _, reason in files)
-    if root is not None and missing and missing == len(files):
+def _hint(root: Path | None, listing: SampleTable) -> str:
+    skipped = listing.skipped
+    if root is not None and skipped and all(item.missing for item in skipped):
         return Message(
-            f" None of the {missing} images that it names was found in {root}. Check ",
+            f" None of the {len(skipped)} images that it names was found in {root}. Check ",
             option("root"),
             ", the folder of the images.",
         )
-    if not rejected:
-        kinds = ", ".join(f".{ext}" for ext in sorted(PICTURES))
-        return (
-            " Pass the folder or archive that holds the images, or a table that names them. "
-            f"Images are files that end in {kinds}."
-        )
-    return ""
+    kinds = ", ".join(f".{ext}" for ext in sorted(PICTURES))
+    further = (
+        " Pass the folder or archive that holds the images, or a table that names them. Images are "
+        f"files that end in {kinds}."
+    )
+    return "" if listing.rejected else further
 
 
 def refuse_other_splits(dst: str, existing: set[str], new: set[str]) -> None:
@@ -220,7 +217,7 @@ def remarks(scanned: Scanned, recorded: Container[str]) -> Iterator[str]:
     facts, listing = scanned.facts, scanned.listing
     yield from facts.remarks
     members = listing.members
-    for ext in [] if "reader.Boxes" in "".join(facts.remarks) else facts.boxes:
+    for ext in facts.boxes if facts.only_boxes else ():
         if ext in recorded and ext in members:
             mark = "?" * (members[ext] < len(listing))
             yield f'Its boxes are read by fields=("image", reader.Boxes("{ext}{mark}")).'

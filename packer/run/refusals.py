@@ -11,7 +11,6 @@ from contextlib import suppress
 from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
 from packer.errors import BadImage, Rejected, UnusableInput
@@ -21,7 +20,7 @@ from packer.samples.records import Skipped
 from packer.shards.builder import Rejections
 from packer.shards.shard_writer import Written, index_of
 from packer.sources.proposals.complete import commands_for
-from packer.words import Message, Placeholder, command, listed, many, option
+from packer.words import Message, Placeholder, command, listed, many, option, typed
 from reader.format import Index
 from reader.format.fields import values_at
 from reader.format.files import open_regular
@@ -55,8 +54,9 @@ def refusal(work: Work, files: Rejections, written: bool) -> Rejected:
         f"{them} to another folder and pack again{kept}."
     )
     text = Message(
-        f"{nothing} If the source is interpreted wrongly: packer pack --explain "
-        f"{quote(work.name or 'SRC')} prints how it is read, and ",
+        f"{nothing} If the source is interpreted wrongly: ",
+        typed("pack", "--explain", work.name or "SRC"),
+        " prints how it is read, and ",
         option("kind"),
         " chooses another layout. Otherwise, ",
         remedy or usual,

@@ -4,7 +4,6 @@ An index names what was rejected while its shard was written. dataset.json names
 of the other files, most of them rejected by the scan, and counts all by reason.
 """
 
-import re
 import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
@@ -29,7 +28,6 @@ _MOST_FILES = 1000
 _MOST_REASONS = 100
 _LONGEST = 500  # characters of a name or a reason
 _FURTHER = "further reasons"
-_ROWS_IMAGE = re.compile(r"(['\"])(.+?)\1: ")  # begins the reason of a row of a list
 _NOT_KEPT = "the packer that rejected it kept no reason"
 
 
@@ -209,17 +207,17 @@ def kept_rejections(
 
 
 def repaired(before: frozenset[Named], packed: Iterable[str]) -> frozenset[Named]:
-    """Return those that were rejected `before` and whose files are among the `packed` ones."""
+    """Return those that were rejected `before` and whose files are among the `packed` ones.
+
+    The reason of a row of a list begins with its image, as `Row.rejected` spells it.
+    """
     named: dict[str, list[Named]] = {}
-    for file in before:
-        named.setdefault(_image_of(file), []).append(file)
-    return frozenset(file for name in packed if name in named for file in named[name])
-
-
-def _image_of(file: Named) -> str:
-    name, reason = file
-    named = _ROWS_IMAGE.match(reason)
-    return named[2] if named else name
+    for name, reason in before:
+        image = reason[: reason.find(f"{reason[:1]}: ", 1) + 1]  # in quotes
+        for key in (name, image):
+            named.setdefault(key, []).append((name, reason))
+    keys = (key for name in packed for key in (name, repr(name)))
+    return frozenset(file for key in keys if key in named for file in named[key])
 
 
 def _unindexed_files(content: Manifest) -> list[Named]:

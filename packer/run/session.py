@@ -63,8 +63,8 @@ class Session:
         dataset = self._open_base() if how.append else None
         self._base = dataset.content if dataset else None
         self._fields = self._item_fields(declared)
-        indexes = (dataset.index(shard) for shard in dataset.shards()) if dataset else ()
-        keys = [key for index in indexes for key in index.values_of("key")]
+        indexes = dataset.indexes() if dataset else ()
+        keys = [key for _, index in indexes for key in index.values_of("key")]
         self._keys = KeySet([hashes_of(keys)])
         self._next = 1 + max((int(key) for key in keys if key.isdigit()), default=-1)
         self._has_keys: bool | None = None

@@ -76,13 +76,12 @@ def destination(
             ", a folder to build shards in before they are uploaded. It needs space for a few "
             "shards. Pass the same folder to continue a run.",
         )
-    store = Store(url, *access(url, options, provider))
-    with StoreDestination(url, scratch, store) as found:
-        yield found
+    with Store(url, *access(url, options, provider)) as store, ExitStack() as stack:
+        yield StoreDestination(url, scratch, store, stack)
 
 
 class StoreDestination(Destination):
-    """A destination in a store, and the scratch folder for its shards; a context manager.
+    """A destination in a store, and the scratch folder for its shards.
 
     The verbs of storage do not hide that a store has no locks and takes no appends: the run also
     claims the place by an object that it creates. Shards leave the folder once they are finished.
@@ -90,23 +89,16 @@ class StoreDestination(Destination):
 
     holds_all = False
 
-    def __init__(self, url: str, scratch: Path, store: Store) -> None:
-        """Make no request yet; the folder is made in `scratch`."""
+    def __init__(self, url: str, scratch: Path, store: Store, stack: ExitStack) -> None:
+        """Make no request yet; the folder is made in `scratch`, and what goes with the `stack`."""
         name = f"{url.rpartition('/')[2]}-{xxhash.xxh64_hexdigest(url.encode())[:8]}"
         super().__init__(scratch / name)
         self.name = url
-        self._store, self._stack = store, ExitStack()
+        self._store, self._stack = store, stack
         self._listed: Mapping[str, Listed] = {}  # all objects, as of the last `_look`
         self._trusted: frozenset[str] = frozenset()  # complete tars that the run would write
         self._tag: str | None = None  # of the dataset.json that is there
         self._is_claimed = False  # by this process; no run had begun there
-
-    def __enter__(self) -> "StoreDestination":
-        self._stack.enter_context(self._store)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
 
     @cached_property
     def committed(self) -> Finished | None:

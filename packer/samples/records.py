@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from numpy.typing import NDArray
 
-from packer.errors import BadImage, Damaged, Lacking, Repeated
+from packer.errors import BadImage, Damaged, Lacking, Missing, Repeated
 from reader.format import BoxEncoding
 
 if TYPE_CHECKING:
@@ -44,13 +44,14 @@ class Skipped:
     damaged: bool = False  # or missing; without it the dataset is what it was read as
     lacks: str = ""  # the required member without which it is not packed
     repeats: bool = False  # a record whose image is packed by another
+    missing: bool = False  # there is no file of that name
     class_name: str = ""  # of a class folder from which no sample came
 
     @classmethod
     def of(cls, name: str, error: BadImage) -> "Skipped":
         lacks = error.member if isinstance(error, Lacking) else ""
-        damaged, repeats = isinstance(error, Damaged), isinstance(error, Repeated)
-        return cls(name, error.message, damaged=damaged, lacks=lacks, repeats=repeats)
+        damaged, repeats, missing = (isinstance(error, k) for k in (Damaged, Repeated, Missing))
+        return cls(name, error.message, False, damaged, lacks, repeats, missing)
 
 
 class ImageElsewhere(NamedTuple):
@@ -108,6 +109,7 @@ class Facts:
     unlabelled: Callable[[], Iterable[str]] = tuple  # such sentences if no sample has a label
     root: Path | None = None  # folder in which its files lie; None: they lie where the source does
     boxes: Mapping[str, BoxEncoding] = field(default_factory=dict)  # how members hold them, by ext
+    only_boxes: bool = True  # False: members hold further shapes, and a remark says how to read all
     lists: tuple[str, ...] = ()  # files that name the images; others lie beside these
     outright: tuple[str, ...] = ()  # options that say how it is read; none if no template can
 

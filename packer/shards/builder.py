@@ -8,7 +8,7 @@ import json
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from packer.errors import AGAIN, BadImage, PackingFailed, cannot_write
 from packer.images.encode import Encoded, EncodedMember, Policy, encode, encode_member, no_image
 from packer.images.jpegtran import JpegtranFailed
 from packer.plan.names import next_numbers, shard_name
-from packer.plan.plan import default_shard_size
+from packer.plan.plan import default_shard_size, shard_bytes
 from packer.samples.records import Content, ImageElsewhere, Sample
 from packer.shards.shard_writer import ShardWriter, Written
 from packer.words import option
@@ -31,7 +31,7 @@ _Result = tuple[Sample, Encoded, Members]
 _AHEAD = 2  # samples a thread that are encoded before their turn
 
 
-class ShardBuilder:
+class ShardBuilder(AbstractContextManager["ShardBuilder"]):
     """A context manager; leaving it cancels what has not been written."""
 
     def __init__(
@@ -51,9 +51,6 @@ class ShardBuilder:
         self._pool = ThreadPoolExecutor(threads) if threads else None
         self._most = _AHEAD * threads
         self._ahead: deque[tuple[Sample, Callable[[], _Result]]] = deque()
-
-    def __enter__(self) -> "ShardBuilder":
-        return self
 
     def __exit__(self, *_: object) -> None:
         if self._pool is not None:
@@ -126,9 +123,14 @@ class ShardStream:
         self._folder = self._path = folder
         self._shard_size, self._shard_samples = shard_size, shard_samples
         self._next = next_numbers(base)
-        self._bytes = sum(shard.bytes for shard in base.shards) if base else 0
+        self._bytes = shard_bytes(base)
         self._begin_split, self._reject = begin_split, reject
-        how = policy, threads, self._shard_of, self._refuse
+        how = (
+            policy,
+            threads,
+            self._shard_of,
+            lambda one, error: self._refuse(one.name, error),
+        )
         self._builder = ShardBuilder(*how, "Nothing was committed.")
         self._open: dict[str, ShardWriter] = {}
         self._begun: set[str] = set()
@@ -164,12 +166,11 @@ class ShardStream:
     def refuse(self, name: str, error: BadImage) -> None:
         """Take a sample that cannot be encoded; what is wrong before it comes first."""
         self.drain()
+        self._refuse(name, error)
+
+    def _refuse(self, name: str, error: BadImage) -> None:
         self._reject(name, error)
         self.rejected.append((name, error.message))
-
-    def _refuse(self, sample: Sample, error: BadImage) -> None:
-        self._reject(sample.name, error)
-        self.rejected.append((sample.name, error.message))
 
     def _shard_of(self, sample: Sample, encoded: Encoded, members: Members) -> ShardWriter:
         shard = self._open.get(sample.split)

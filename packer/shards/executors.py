@@ -98,7 +98,8 @@ class RayExecutor(Executor):
             finally:
                 if threading.current_thread() is threading.main_thread():
                     signal.signal(signal.SIGTERM, ends)  # Ray's would end without a word
-        self._task = ray.remote(num_cpus=1, max_retries=_RAY_RETRIES)(_called)
+        task = ray.remote(num_cpus=1, max_retries=_RAY_RETRIES)
+        self._task = task(lambda fn, *args, **kwargs: fn(*args, **kwargs))
 
     @property
     def workers(self) -> int:
@@ -127,10 +128,6 @@ class RayExecutor(Executor):
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         if self._began:
             self._ray.shutdown()
-
-
-def _called(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    return function(*args, **kwargs)
 
 
 def run_in(

@@ -15,7 +15,7 @@ from packer.images import tiling
 from packer.images.encode import Policy, no_image
 from packer.images.tiling import compiling
 from packer.plan.work import ShardJob
-from packer.processes import Crashed, map_isolated, map_unordered
+from packer.processes import map_unordered
 from packer.progress import Advance, Progress
 from packer.samples.records import Sample
 from packer.shards.builder import Rejections, ShardBuilder
@@ -97,14 +97,8 @@ def run_jobs(
     return map_unordered(pack_shard, jobs, processes, advance, str, load=load)
 
 
-def run_isolated(
-    jobs: Iterable[ShardJob], processes: int, advance: Advance, load: Sequence[str] = ()
-) -> Iterator[Outcome | Crashed[ShardJob]]:
-    """Do the same where a sample may crash the process: its job is done again sample by sample."""
-    return map_isolated(pack_shard, jobs, processes, advance, str, _single, load)
-
-
-def _single(job: ShardJob) -> Iterator[ShardJob]:
+def single(job: ShardJob) -> Iterator[ShardJob]:
+    """Yield a job for each sample, where one may crash the process."""
     for number in range(len(job.samples)):
         path = job.path.with_name(f"single-{number}.tar")
         yield replace(job, path=path, samples=job.samples.take([number]), threads=1)

@@ -1,6 +1,5 @@
 """shards.index: the indexes of a dataset of many shards, back to back."""
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -29,12 +28,10 @@ def write_manifest(folder: Path, content: Manifest) -> None:
 
 def write_joined(folder: Path, content: Manifest, others: Sequence[Path] = ()) -> None:
     """Write the file into `folder`, of the indexes there or in `others`."""
-    with replacing(folder / JOINED) as unfinished, open(unfinished, "wb") as file:
+    with replacing(folder / JOINED) as file:
         for shard in content.shards:
             places = (place / shard.index for place in (folder, *others))
             file.write(next(path for path in places if path.exists()).read_bytes())
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def joined_damages(folder: Path, content: Manifest) -> Iterator[str]:

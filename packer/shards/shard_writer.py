@@ -3,12 +3,12 @@
 Guarantee: the same samples always give the same bytes.
 """
 
-import contextlib
 import ctypes
 import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -36,7 +36,7 @@ _SYNC_FILE_RANGE_WRITE = 2  # linux/fs.h
 _libc = ctypes.CDLL(None)
 
 
-class ShardWriter:
+class ShardWriter(AbstractContextManager["ShardWriter"]):
     """Builds a shard under temporary names; `finish` makes it appear whole, or it never does.
 
     A context manager: leaving it without `finish` removes what was written.
@@ -57,14 +57,11 @@ class ShardWriter:
         self._end = self._written_back = 0
         self._file = self._tar_temp.open("wb", buffering=_BUFFER)
 
-    def __enter__(self) -> "ShardWriter":
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
-        with contextlib.suppress(OSError):  # `add` has raised the error of a full disk
+        with suppress(OSError):  # `add` has raised the error of a full disk
             self._file.close()
         for path in (self._tar_temp, self._index_temp):
             path.unlink(missing_ok=True)

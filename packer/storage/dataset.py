@@ -1,6 +1,6 @@
 """A finished dataset in a folder or a store, as who reads it has it: in a folder."""
 
-import os
+import asyncio
 import tempfile
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from packer.errors import UnusableInput
 from packer.progress import QUIET, Progress
 from packer.storage.store import WRITABLE, Store, access
 from reader.format import Index, Manifest, ShardEntry
-from reader.store.urls import is_url, need
+from reader.store.urls import checked, is_url, need
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,16 @@ class Finished:
             raise UnusableInput(f"{self} has no split {split!r}; {self.content.known_splits}.")
         return [shard for shard in self.content.shards if split in (None, shard.split)]
 
+    def indexes(self, split: str | None = None) -> Iterator[tuple[ShardEntry, Index]]:
+        """Yield the shards, each with its index, whole in memory unless it is in a cache."""
+        from reader.cache.files import INDEXES
+        from reader.dataset.sources import shards_of
+
+        cached = shards_of(self.folder, self.content, split).index
+        is_cached = (self.folder / INDEXES).exists()
+        for number, shard in enumerate(self.shards(split)):
+            yield shard, cached(number) if is_cached else self.index(shard)
+
     def index(self, shard: ShardEntry) -> Index:
         content = self.content
         given = self.folder, shard, len(content.classes)
@@ -48,23 +58,21 @@ def finished(
         yield Finished(Path(place), place)
         return
     need("obstore", str(place))
-    from packer.storage.download import download
+    from packer.storage.download import fetch_dataset
+    from reader.store.client import Store as PlainStore
 
+    store = PlainStore(checked(str(place)), {}, None)
     with tempfile.TemporaryDirectory(prefix="shardfeed-") as folder:
         with progress.phase("fetch", None, "B") as advance:
-            download(str(place), Path(folder), is_whole=is_whole, advance=advance)
+            asyncio.run(fetch_dataset(store, Path(folder), is_whole=is_whole, advance=advance))
         yield Finished(Path(folder), place)
 
 
 def names_in(place: Path | str) -> Collection[str]:
     """Return the names of all files at the place of a dataset; none if it has no list of them."""
     if not is_url(place):
-        found = ((Path(folder), names) for folder, _, names in os.walk(place))
-        return [
-            (folder / name).relative_to(place).as_posix()
-            for folder, names in found
-            for name in names
-        ]
+        found = (path for path in Path(place).rglob("*") if not path.is_dir())
+        return [path.relative_to(place).as_posix() for path in found]
     if not str(place).startswith(WRITABLE):
         return ()
     with Store(str(place), *access(str(place), None, None)) as store:

@@ -6,32 +6,22 @@ It loads the network library into this process, which the reader does not.
 import asyncio
 import contextlib
 import os
-from collections.abc import Callable
 from pathlib import Path
 
+from packer.progress import Advance
 from reader.format import FormatError, Manifest, ShardEntry
 from reader.format.manifest import FILENAME, JOINED, MAX_BYTES
 from reader.store.client import Store
 from reader.store.errors import Missing
 from reader.store.limits import PART
-from reader.store.urls import checked
 
 _AT_ONCE = 16  # requests
-
-Advance = Callable[[int], object]
-
-
-def download(
-    url: str, folder: Path, *, is_whole: bool, advance: Advance = lambda count: None
-) -> None:
-    """Fetch dataset.json and the indexes, and with `is_whole` the tars, without any check."""
-    store = Store(checked(url), {}, None)
-    asyncio.run(fetch_dataset(store, folder, is_whole=is_whole, advance=advance))
 
 
 async def fetch_dataset(
     store: Store, folder: Path, *, is_whole: bool, advance: Advance = lambda count: None
 ) -> None:
+    """Fetch dataset.json and the indexes, and with `is_whole` the tars, without any check."""
     gate = asyncio.Semaphore(_AT_ONCE)
 
     async def fetch(shard: ShardEntry) -> None:

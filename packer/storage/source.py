@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
-from packer.errors import NothingToPack, UnusableInput, rename
+from packer.errors import NothingToPack, UnusableInput, call
 from packer.files.atomic import remove_leavings, replacing
 from packer.progress import QUIET, Progress
 from packer.samples.records import Skipped
@@ -78,7 +78,7 @@ class StoreSource(EventLoop):
         error = raised[1]
         self._copy.leave()
         if isinstance(error, ShardfeedError):
-            rename(error, self._copy.folder, self.name)
+            call(error, self._copy.folder, self.name)
         if self._is_fetched:
             self._progress.note(
                 f"packer: fetched files stay in {self._copy.root}, to continue in the next "
@@ -197,7 +197,7 @@ def open_source(
             yield source
         except ShardfeedError as error:
             if source.path is not None and source.path != path:
-                rename(error, source.path, source.name)
+                call(error, source.path, source.name)
             if dst is not None and made == kept and not (dst / mistaken.JOURNAL).exists():
                 remove_unpacked(dst)  # no run was begun that could go on with it
             raise
@@ -248,8 +248,7 @@ def _write_tar(src: Path, tar: Path, progress: Progress) -> None:
     remove_leavings([tar.parent], tar.name.__eq__)
     with (
         open(src, "rb") as packed,
-        replacing(tar) as unfinished,
-        open(unfinished, "wb") as file,
+        replacing(tar) as file,
         progress.phase("unpack", status.st_size, "B") as advance,
     ):
         done, content = 0, decompressed(packed)
@@ -267,5 +266,4 @@ def _write_tar(src: Path, tar: Path, progress: Progress) -> None:
             advance(packed.tell() - done)
             done = packed.tell()
         file.flush()
-        os.fsync(file.fileno())
-        os.utime(unfinished, ns=(status.st_atime_ns, status.st_mtime_ns))
+        os.utime(file.fileno(), ns=(status.st_atime_ns, status.st_mtime_ns))

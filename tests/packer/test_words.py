@@ -2,11 +2,14 @@
 
 import ast
 import pickle
+import re
 from pathlib import Path
 
 import pytest
 
 import packer
+from packer.cli.main import main
+from packer.errors import UnusableInput, call, said
 from packer.options.chosen import PythonCall
 from packer.words import (
     Command,
@@ -20,7 +23,15 @@ from packer.words import (
     many,
     option,
     share,
+    typed,
 )
+
+ROOT = Path(packer.__file__).parent
+NODES = [
+    (path.relative_to(ROOT).as_posix(), node)
+    for path in sorted(ROOT.rglob("*.py"))
+    for node in ast.walk(ast.parse(path.read_text("utf-8")))
+]
 
 
 @pytest.mark.parametrize(
@@ -92,20 +103,60 @@ def test_a_message_keeps_its_commands_in_other_processes() -> None:
     assert pickle.loads(pickle.dumps(text)).commands == [Command("src", ("--jobs", "1"))]
 
 
-def test_a_message_names_a_source_as_people_know_it() -> None:
-    found = Message("/tmp/1/x is odd: ", command("/tmp/1/x"), option("root", "/tmp/1"))
-    assert found.renamed("/tmp/1", "s3://a") == (
-        "s3://a/x is odd: packer pack s3://a/x DST--root s3://a"
+def test_an_error_names_a_source_as_people_know_it() -> None:
+    error = UnusableInput("/tmp/1/x is odd: ", command("/tmp/1/x"), option("root", "/tmp/1"))
+    call(error, Path("/tmp/1"), "s3://a")
+    assert str(error) == "s3://a/x is odd: packer pack s3://a/x DST--root s3://a"
+    assert said(error, PythonCall("to")) == (
+        's3://a/x is odd: packer.pack("s3://a/x", "to")root="s3://a"'
+    )
+
+
+def test_other_commands_than_pack_are_typed_whoever_calls() -> None:
+    again = Message("Run ", typed("verify", Path("a b")))
+    assert (
+        PythonCall("to").written(again) == Shell("to").written(again) == ("Run packer verify 'a b'")
     )
 
 
 def test_options_and_commands_are_parts_of_messages_until_these_are_printed() -> None:
     found = [
-        f"{path.name}:{node.lineno}"
-        for path in Path(packer.__file__).parent.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        f"{path}:{node.lineno}"
+        for path, node in NODES
         if isinstance(node, ast.FormattedValue) and isinstance(node.value, ast.Call)
         if isinstance(node.value.func, ast.Name)
         if node.value.func.id in ("option", "command", "choices")
     ]
     assert found == []
+
+
+def test_commands_are_written_as_data() -> None:
+    command_line = re.compile(rf"\bpacker ({'|'.join(main.commands)})\b")
+    docstrings = {
+        id(node.body[0].value)
+        for _, node in NODES
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and node.body
+        if isinstance(node.body[0], ast.Expr)
+    }
+    found = [
+        f"{path}:{node.lineno}"
+        for path, node in NODES
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if id(node) not in docstrings and command_line.search(node.value)
+        if not path.startswith("cli/")  # the text of --help
+    ]
+    assert [place.partition(":")[0] for place in found] == ["words.py"]
+
+
+def test_no_regular_expression_reads_a_finished_message() -> None:
+    messages = {"reason", "message", "sentence", "remark", "remarks", "why", "str(error)"}
+    found = [
+        (path, subject)
+        for path, node in NODES
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        if node.func.attr in ("match", "search", "fullmatch", "findall", "finditer", "sub")
+        for subject in map(ast.unparse, node.args)
+        if subject.rpartition(".")[2] in messages
+    ]
+    # Reasons that indexes keep as text, and the messages of libraries.
+    assert sorted(found) == [("errors.py", "reason"), ("errors.py", "str(error)")]

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from packer.storage.dataset import Finished
 from reader.cache.quota import BLOCK
 from reader.cache.ranges import Part, Spans, index_runs
-from reader.dataset.sources import shards_of
 from reader.format import ShardEntry
 from reader.format.manifest import FILENAME
 from reader.order.access import AccessPattern, runs
@@ -75,23 +74,21 @@ class Stored:
 
     @classmethod
     def of(cls, dataset: Finished, split: str | None) -> "Stored":
-        folder, manifest = dataset.folder, dataset.content
-        manifest.check_images(folder)
+        manifest = dataset.content
+        manifest.check_images(dataset.folder)
         shards = tuple(dataset.shards(split))
         largest = max((shard.bytes for shard in shards), default=0)
         kind = np.min_scalar_type(largest)  # four bytes, unless a shard has more than 4 GiB
         begin, end = np.empty((2, sum(shard.samples for shard in shards)), kind)
         start = pixels = disk_bytes = 0
-        source = shards_of(folder, manifest, split)
-        for number, shard in enumerate(shards):
-            index = source.index(number)
+        for shard, index in dataset.indexes(split):
             spans, rows = Spans.of(index), slice(start, start + shard.samples)
             begin[rows], end[rows] = spans
             start += shard.samples
             disk_bytes += _taken(spans)
             height, width = (index.columns[name].astype(np.int64) for name in ("height", "width"))
             pixels += int((height * width).sum())
-        size = (folder / FILENAME).stat().st_size
+        size = (dataset.folder / FILENAME).stat().st_size
         requests = sum(1 for _ in index_runs(manifest, {shard.file for shard in shards}))
         return cls(shards, size, requests, Spans(begin, end), pixels, disk_bytes)
 
@@ -123,14 +120,11 @@ class Stored:
     def taken(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return bytes of disk that samples take, without those that the next one takes, too."""
         following = np.minimum(places + 1, len(self) - 1)
+        is_last = (following == places) | (self.shard_of[following] != self.shard_of[places])
         of_next = self.spans.begin[following].astype(np.int64) // BLOCK
         last = -(-self.spans.end[places].astype(np.int64) // BLOCK)
-        shared = np.where(self._is_last(places), 0, (last - of_next).clip(0))
+        shared = np.where(is_last, 0, (last - of_next).clip(0))
         return (last - self.spans.begin[places].astype(np.int64) // BLOCK - shared) * BLOCK
-
-    def _is_last(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
-        following = np.minimum(places + 1, len(self) - 1)
-        return (following == places) | (self.shard_of[following] != self.shard_of[places])
 
 
 def usual_split(dataset: Finished) -> str | None:
@@ -153,15 +147,12 @@ class Parts:
     def __len__(self) -> int:
         return len(self.step)
 
-    def some(self, first: int, stop: int) -> "Parts":
-        return Parts(self.step[first:stop], self.begin[first:stop], self.end[first:stop])
-
     def portions(self) -> Iterator["Parts"]:
         rows, at = np.cumsum(self.end - self.begin), 0
         while at < len(self):
             most = (int(rows[at - 1]) if at else 0) + _ROWS
             stop = max(int(np.searchsorted(rows, most, side="right")), at + 1)
-            yield self.some(at, stop)
+            yield Parts(self.step[at:stop], self.begin[at:stop], self.end[at:stop])
             at = stop
 
     def rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from packer.inspect.estimate.estimate import Estimate, Memory
 from packer.inspect.estimate.reading import Known, Setting, Stored
-from packer.words import are, in_bytes, many
+from packer.words import are, in_bytes, many, typed
 
 Line = tuple[str, str]
 _Others = Sequence[tuple[str, Estimate | None]]
@@ -81,7 +81,7 @@ def _rates(setting: Setting, is_far: bool) -> Iterator[Line]:
         if len(lacking) < len(known):
             yield "not known", f"{', '.join(lacking)}: the time is without it"
         else:
-            yield "time", f"not estimated; pass {' or '.join(lacking)} to `packer plan`"
+            yield "time", f"not estimated; pass {' or '.join(lacking)} to `{typed('plan')}`"
 
 
 def _memory(held: Memory) -> Iterator[Line]:

@@ -15,7 +15,7 @@ from packer.inspect.report.findings import SHOWN_OF_GROUP, UNIFORM, WEIGHTS, Fin
 from packer.inspect.report.look import Looked
 from packer.inspect.report.table import Groups, Table
 from packer.keys import Hashes
-from packer.words import many
+from packer.words import many, typed
 
 Flags = NDArray[np.bool_]
 _PARTS = (13, 13, 13, 13, 12)  # bits; one more than may differ
@@ -70,7 +70,7 @@ def copy_findings(
             sentence = f"{many(len(shown), 'group')} of images that are {how}{text}"
             sentence += _agreement(differs, wanted)
             if kind == "duplicates" and not prefix:
-                sentence += " `packer pack --dedupe` skips such copies."
+                sentence += f" `{typed('pack', '--dedupe')}` skips such copies."
             found = _ordered(shown, values, _any(differs, wanted))
             weight = WEIGHTS[bool(prefix) + is_light]
             yield Finding(f"{prefix}{kind}", weight, title, sentence, count, found)

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from shlex import quote
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +10,18 @@ from numpy.typing import NDArray
 
 from packer.inspect.report.look import Looked
 from packer.inspect.report.table import Table
-from packer.words import NAMED, are, dropped_lines, have, in_bytes, listed, many, share, shortened
+from packer.words import (
+    NAMED,
+    are,
+    dropped_lines,
+    have,
+    in_bytes,
+    listed,
+    many,
+    share,
+    shortened,
+    typed,
+)
 from reader.store.urls import is_url
 
 Weight = Literal["wrong", "doubtful", "notable"]
@@ -83,10 +93,12 @@ def image_findings(table: Table, looked: Looked, dataset: str) -> Iterator[Findi
         count = len(looked.damages)
         sentence = (
             f"{many(count, 'sample')} of the {looked.count:,} looked at cannot be read. "
-            f"`packer verify {quote(dataset)}` names all of them."
+            f"`{typed('verify', dataset)}` names all of them."
         )
         if not is_url(dataset):
-            sentence += f" `packer repair {quote(dataset)} --from SRC` mends them, with its source."
+            sentence += (
+                f" `{typed('repair', dataset, '--from', 'SRC')}` mends them, with its source."
+            )
         lines = [(f"sample {number}", reason) for number, reason in sorted(looked.damages.items())]
         yield Finding("damaged", "wrong", "Damaged samples", sentence, count, [], lines)
     if lost := table.manifest.dropped:
@@ -131,14 +143,15 @@ def _size_rules(table: Table) -> Iterator[_Rule]:
         (pixels >= _LARGE_PIXELS) & (pixels > _LARGE * usual),
         -pixels,
         f"{{have}} more than {_LARGE} times the usual {usual / 1e6:.2g} megapixels, up to "
-        f"{pixels.max() / 1e6:.3g}: they decode slowly, and `packer pack --max-side` shrinks them.",
+        f"{pixels.max() / 1e6:.3g}: they decode slowly, and `{typed('pack', '--max-side')}` "
+        "shrinks them.",
     )
     sparse = (pixels >= _LARGE_PIXELS) & (pixels > _SPARSE * table.size)
     yield (
         *("bomb", "doubtful", "Images far larger than their files", sparse, -pixels),
         f"{{have}} more than {_SPARSE} pixels for each byte of the file: small files, which take "
         f"up to {in_bytes(3 * int(pixels[sparse].max(initial=0)))} of memory to decode. "
-        "`packer pack --max-pixels` rejects larger images.",
+        f"`{typed('pack', '--max-pixels')}` rejects larger images.",
     )
     limit = max(_LONG, _LONGER * float(np.median(ratio)))
     yield (

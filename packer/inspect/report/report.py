@@ -89,7 +89,8 @@ def report(
     check_extra(out)
     began = time.monotonic()
     dataset = Dataset(place)
-    table = gather(dataset)
+    finished = Finished(dataset.folder, place)
+    table = gather(finished)
     reading = _reading(dataset, box_format, normalized)
     each = Samples(dataset, reading, jobs, progress)
     looked = look(each, chosen(len(table), samples, seed).tolist())
@@ -123,7 +124,7 @@ def report(
         findings=findings,
         keys=[of[: int((np.cumsum([*map(len, of)]) <= _KEYS_ROOM).sum())] for of in keys],
         charts=charts(table, looked),
-        costs=_costs(Finished(dataset.folder, place), is_far=dataset.fetching is not None),
+        costs=_costs(finished, is_far=dataset.fetching is not None),
         box_note=note if len(looked.boxes) else "",
         made=f"{time.strftime('%Y-%m-%d %H:%M')} by shardfeed {__version__}",
     )

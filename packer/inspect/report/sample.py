@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from packer.inspect.dataset import reason_of
 from packer.inspect.report.annotations import Annotated, Reading, annotated
-from packer.processes import Crashed, map_isolated
+from packer.isolated import Crashed, map_isolated
 from packer.progress import Advance, Progress
 from reader.decode.decoder import Decoder
 from reader.decode.plan import plan
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from reader import Dataset
 
 TEXTS = ("json", "txt")
-VOID = 255  # of a mask
+VOID, _BRIGHT = 255, 235  # of a mask, and the grey that shows it
 _VALUES = 256  # of a mask, that are counted one by one
 _MASKS = re.compile("mask|seg|label|panoptic|instance|ids?$|gt$", re.IGNORECASE)
 _AT_ONCE = 64
@@ -125,27 +125,24 @@ def mask_as_png(mask: NDArray[Any], height: int, width: int) -> bytes:
     """Return a PNG of this size with a colour for each value; 0 is clear."""
     from PIL import Image
 
+    from reader.look.sheet import color_of
+
     rows = (np.arange(height) * mask.shape[0]) // height
     columns = (np.arange(width) * mask.shape[1]) // width
     small, options = mask[rows][:, columns], {}
     if small.ndim == 2:
         numbers = np.where(small == 0, 0, (small.astype(np.int64) - 1) % (_VALUES - 1) + 1)
         image = Image.fromarray(numbers.astype(np.uint8)).convert("P")
-        image.putpalette(_palette().tobytes())
+        colours = [
+            (_BRIGHT,) * 3 if number == VOID else color_of(number) for number in range(_VALUES)
+        ]
+        image.putpalette([value for colour in colours for value in colour])
         options = {"transparency": 0}
     else:
         image = Image.fromarray(small[..., :3].astype(np.uint8))
     file = io.BytesIO()
     image.save(file, "PNG", optimize=True, **options)
     return file.getvalue()
-
-
-def _palette() -> NDArray[np.uint8]:
-    hue = (np.arange(_VALUES) * 0.618034) % 1 * 6
-    wheel = np.abs((hue[:, None] + np.array([0, 4, 2])) % 6 - 3) - 1
-    colours = (55 + 200 * wheel.clip(0, 1)).astype(np.uint8)
-    colours[VOID] = 235
-    return colours
 
 
 @dataclass(frozen=True)
@@ -169,18 +166,17 @@ class Samples:
         def place(batch: list[int]) -> str:
             return f"samples {batch[0]} to {batch[-1]} of {self.dataset.source}"
 
+        def single(batch: list[int]) -> Iterator[list[int]]:
+            return ([number] for number in batch)
+
         with self.progress.phase(phase, len(ordered), "samples") as advance:
-            for part in map_isolated(work, batches, self.jobs, advance, place, _single):
+            for part in map_isolated(work, batches, self.jobs, advance, place, single):
                 if not isinstance(part, Crashed):
                     results |= part[0]
                     damages |= part[1]
                 elif (number := part.item[0]) not in results:
                     damages.setdefault(number, f"decoding it ends the process ({part.cause})")
         return done
-
-
-def _single(batch: list[int]) -> Iterator[list[int]]:
-    return ([number] for number in batch)
 
 
 def _act(

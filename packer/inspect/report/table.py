@@ -3,18 +3,15 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from packer.inspect.dataset import count_listed, members_in
 from packer.run.report import RejectedFiles, rejected_files
-from reader.dataset.sources import shards_of
+from packer.storage.dataset import Finished
 from reader.format import Manifest
-
-if TYPE_CHECKING:
-    from reader import Dataset
 
 _COLUMNS: dict[str, type[Any]] = {
     **dict.fromkeys(("label", "height", "width", "size", "crc32", "split"), np.int64),
@@ -103,18 +100,16 @@ class Groups:
         return Groups(members, np.cumsum([0, *sizes[wanted]])[:-1])
 
 
-def gather(dataset: "Dataset") -> Table:
+def gather(dataset: Finished) -> Table:
     """Read the indexes of a whole dataset, without opening a tar."""
-    manifest = Manifest.load(dataset.folder)
+    manifest = dataset.content
     split_numbers = {split: number for number, split in enumerate(manifest.splits)}
     count = sum(entry.samples for entry in manifest.shards)
     columns = {name: np.empty(count, kind) for name, kind in _COLUMNS.items()}
     members: Counter[str] = Counter()
     rejected: list[tuple[str, str]] = []
     start = tiled = banded = 0
-    source = shards_of(dataset.folder, manifest)
-    for number, entry in enumerate(manifest.shards):
-        index = source.index(number)
+    for entry, index in dataset.indexes():
         rows = slice(start, start + len(index))
         for name in columns.keys() & index.columns.keys():
             columns[name][rows] = index.columns[name]

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from packer.errors import BadImage, Damaged, UnusableInput
+from packer.errors import BadImage, Missing, UnusableInput
 from packer.files.snapshot import Watched, cannot_be_read
 from packer.samples.places import Files
 from packer.samples.records import Place, Skipped
@@ -258,7 +258,7 @@ class ArchiveTree(Tree):
         """Return a file's numbers, and the file on the disk that holds it."""
         found = self._entry(path)
         if found is None:
-            raise Damaged(NO_FILE)
+            raise Missing(NO_FILE)
         if self._only:
             return self._only, found
         at = self._at(path)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from packer.errors import BadImage, Damaged, naming
+from packer.errors import BadImage, Damaged, Missing, naming
 from packer.files.snapshot import Watched, cannot_be_read, read_file
 from packer.samples.places import Files
 from packer.samples.records import Skipped
@@ -110,16 +110,17 @@ class FolderTree(Tree):
     def measure(self, path: str) -> tuple[int, int]:
         """Return a file's bytes and when it was written (ns)."""
         if self._globs is not None and self._globs.hide(path):  # no call more for each file
-            raise Damaged(NO_FILE)
+            raise Missing(NO_FILE)
         try:
             status = os.stat(self._prefix + path)
         except OSError as error:
             if not is_file_error(error):
                 raise
-            reason = cannot_be_read(error)
             if os.path.islink(self.root / path):
                 reason = f"it is a symbolic link that leads nowhere: {error.strerror}"
-            raise Damaged(reason) from error
+                raise Damaged(reason) from error
+            kind = Missing if error.errno == errno.ENOENT else Damaged
+            raise kind(cannot_be_read(error)) from error
         if not stat.S_ISREG(status.st_mode):
             raise Damaged("it is not a regular file")
         return status.st_size, status.st_mtime_ns

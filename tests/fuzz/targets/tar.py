@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from packer.inspect.index import index_tar
+from packer.inspect.tar_index import index_tar
 from packer.options.declared import SourceOptions
 from packer.sources.readings.folders.reading import open_folders
 from packer.sources.scanners.tars.source import WebDatasetSource

@@ -21,6 +21,7 @@ from packer.plan.members import plan_members
 from packer.progress import QUIET
 from packer.run.destination import Destination
 from packer.run.run import Run
+from packer.storage.dataset import Finished
 from packer.storage.source import LocalSource
 from reader import Dataset
 from reader.format import Manifest
@@ -107,7 +108,7 @@ def test_verifying_samples_whose_keys_come_twice(grown_dataset: Grown, tmp_path:
 def test_what_a_report_gathers(direction: str, grown_dataset: Grown) -> None:
     def use(n: int) -> Callable[[], object]:
         dataset = Dataset(grown_dataset(direction, n))
-        return lambda: gather(dataset)
+        return lambda: gather(Finished(dataset.folder, dataset.folder))
 
     assert_linear(use)
 

@@ -1,12 +1,14 @@
 """A backend from outside: one module with its verbs, under a scheme of its own."""
 
+import asyncio
 import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from packer.storage.download import download
+from packer.storage.download import fetch_dataset
+from reader.store.client import Store
 from reader.store.errors import Missing
 from reader.store.transport import BACKENDS, Access, Answer
 
@@ -36,6 +38,7 @@ def test_a_backend_needs_one_module_and_its_scheme(
     monkeypatch.setattr(module, "opened", Folders, raising=False)
     monkeypatch.setitem(sys.modules, "outside", module)
     monkeypatch.setitem(BACKENDS, "outside", "outside")
-    download(f"outside://{packed}", tmp_path, is_whole=True)
+    store = Store(f"outside://{packed}", {}, None)
+    asyncio.run(fetch_dataset(store, tmp_path, is_whole=True))
     for shard in packed.glob("shard-*"):
         assert (tmp_path / shard.name).read_bytes() == shard.read_bytes()

@@ -153,7 +153,8 @@ def _found(
     kinds = _kinds(tree, parts, keypoints) - {BOX}
     lines = "".join(f", {kind}" for kind in sorted(kinds))
     lines += " (segments or oriented boxes)" if OUTLINE in kinds else ""
-    facts = Facts(remarks=(_READ_OTHERS,) if kinds else (), boxes=YOLO)
+    remarks = (_READ_OTHERS,) if kinds else ()
+    facts = Facts(remarks=remarks, boxes=YOLO, only_boxes=not kinds)
     found = replace(lists, facts=facts, parse=partial(check, count, keypoints))
     return Interpretation("yolo", f"YOLO{lines}, {names}", partial(_open, tree, found))
 
