@@ -8,7 +8,7 @@ from packer.errors import UnusableInput
 from packer.options.declared import SourceOptions
 from packer.sources.audit import contradictions, copies, divided, endings, named, parts, scenes
 from packer.sources.audit.outcome import AS_READ, Outcome, Question
-from packer.sources.trees.outright import by_templates
+from packer.sources.trees.outright import by_templates, without
 from packer.words import choices, listed
 
 QUESTIONS: tuple[Callable[[Outcome], Question | None], ...] = (
@@ -48,16 +48,22 @@ def ask(outcome: Outcome, options: SourceOptions) -> None:
 
 
 def _with_lists(meaning: str, words: Sequence[str], outcome: Outcome) -> tuple[str, Sequence[str]]:
-    """Return a reading that reads the lists beside the folders, too, or ignores and names them."""
-    own, lists = outcome.options, outcome.source.facts.lists
+    """Return a reading that reads the lists beside the folders, too, or ignores and names them.
+
+    What was read with members is written out, so that these do not become samples.
+    """
+    own, facts = outcome.options, outcome.source.facts
     found = tuple(word for one in own.labels for word in ("--labels", one))
+    outright = facts.outright or by_templates(own.images, own.members)
     if words == AS_READ:
-        templates = (*by_templates(own.images, own.members), *found)
-        return meaning, templates if found else ("--as", outcome.kind)
+        is_said = found or "--member" in outright
+        return meaning, (*outright, *found) if is_said else ("--as", outcome.kind)
+    if words[-2:] == ("--as", "flat") and "--member" in outright:
+        words = (*words[:-2], *without("label", outright))
     if found and "--images" in words:
         return meaning, (*words, *found)
     lists = tuple(dict.fromkeys(one.partition(":")[0].rstrip("?") for one in own.labels)) or tuple(
-        os.path.join(outcome.prefix or "", path) for path in lists
+        os.path.join(outcome.prefix or "", path) for path in facts.lists
     )
     ignoring = (word for path in lists for word in ("--ignore", escape(path)))
     return f"{meaning}, without {listed(lists)}" if lists else meaning, (*words, *ignoring)

@@ -50,6 +50,8 @@ _Parts = Mapping[str, _Part]  # by the names of folders
 def parallel_folders(outcome: Outcome) -> Question | None:
     """Folders whose images have the same names, but for an affix: ``HR/1.png``, ``LR/1x4.png``."""
     by_split: dict[str, dict[str, list[Seen]]] = defaultdict(lambda: defaultdict(list))
+    if outcome.listing.members and all(len(name) == 1 for name in outcome.names):
+        return None  # images/a and images/b, of which each has its masks/a and masks/b
     for one in outcome.seen:
         by_split[one.split]["".join(one.folders[:1])].append(one)
     for each in by_split.values():

@@ -254,6 +254,8 @@ def _are_parts(
 ) -> bool:
     """Return whether folders beside each other hold parts of the same samples."""
     each = [_parents(own, depth) for own in below.values()]
+    if _are_values(names, below, depth):
+        return False
     if len(below) > _MOST or 2 * sum(map(len, each)) < len(set.union(*each)) * len(below):
         return False
     words = [{*re.findall(r"[^\W_]+", name)} for name in below]
@@ -274,6 +276,21 @@ def _are_parts(
     ]
     shared, most = set.intersection(*stems), max(map(len, stems))
     return len(shared) >= _NEARLY * most
+
+
+def _are_values(
+    names: Mapping[tuple[str, ...], Sequence[str]],
+    below: Mapping[str, Sequence[_Folder]],
+    depth: int,
+) -> bool:
+    """Return whether folders of images are divided as those of their masks: images/a, masks/a."""
+    above = set.union(*(_parents(own, depth) for own in below.values()))
+    found: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for path in names if depth else ():
+        if len(path) > depth and path[depth] in below:
+            found[path[:depth]].add(path[depth])
+    others = [plain(path[-1]) for path in found.keys() - above if len(found[path]) == len(below)]
+    return any(name in IMAGES or may_be_masks(name) for name in others)
 
 
 def _has_a_role(name: str) -> bool:

@@ -6,8 +6,9 @@ depth is chosen. If folders may mean two things, `interpret` does not guess: it 
 names both, with the option that chooses.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from glob import escape
 
 from packer.errors import UnusableInput
 from packer.sources.trees.names import SPLITS, split_of, splits_of
@@ -23,14 +24,18 @@ from packer.sources.trees.outright import (
 from packer.sources.trees.shape import (
     IMAGES,
     Shape,
+    Stems,
     certain_pair,
     enclosing,
     inside,
     masks,
     may_be_masks,
     plain,
+    unpaired,
 )
-from packer.words import are, choices, listed
+from packer.words import are, choices, have, listed, many
+
+_NAMED = 5  # files, each in a command
 
 
 @dataclass(frozen=True)
@@ -84,13 +89,14 @@ def interpret(
     *,
     kind: str | None = None,
     depth: int | None = None,
-    stems: Callable[[str], frozenset[str]] | None = None,
+    stems: Stems | None = None,
 ) -> Layout:
     """Return what the folders of a tree mean; raise UnusableInput where it may be two things.
 
     Kind "folder" makes classes of whatever may be one, "flat" images without classes. Without a
     `depth`, one level of folders names a class, where that is not doubtful. `stems` gives the paths
-    of the images below a folder, without extension; without it no masks are paired.
+    of the images below a folder, without extension -> with it and that of the folder; without it no
+    masks are paired.
     """
     top = _top(shape)
     if kind is None:
@@ -98,7 +104,7 @@ def interpret(
             if stems and (pairs := certain_pair(shape, top, stems)):
                 rest = interpret(shape.without(list(pairs.values())), where, depth=depth)
                 return replace(rest, pairs=pairs)
-            raise UnusableInput(masks_refusal(folder, where))
+            raise _masks_refusal(folder, shape, where, depth, stems)
     splits = _splits(shape, top, where, kind)
     if kind == "flat":
         return Layout(top, splits, FLAT)
@@ -108,6 +114,44 @@ def interpret(
             refuse_doubtful_classes(shape, base, where, Layout(top, splits))
         _refuse_folders_of_images(shape, Layout(top, splits), where)
     return Layout(top, splits, 1 if depth is None else depth)
+
+
+def _masks_refusal(
+    folder: str, shape: Shape, where: object, depth: int | None, stems: Stems | None
+) -> UnusableInput:
+    """Return the error for masks: it names those without an image, and images without a mask."""
+    found = unpaired(shape, stems) if stems else None
+    if found is None:
+        return UnusableInput(masks_refusal(folder, where))
+    images, masks = found.images, found.masks
+    (of, folder), *others = found.pairs
+    rest = shape.without([masks for _, masks in found.pairs])
+    layout = interpret(rest, where, depth=depth)
+
+    def words(mask: str, without: Sequence[str]) -> tuple[str, ...]:
+        options: tuple[str, ...] = ("--as", "pairs")
+        if not others and layout.top == of:
+            with_classes = [""] if rest.with_images(of) else []
+            ways, members = layout.as_templates(rest, with_classes, {mask: folder})
+            ending = literal(found.ending)
+            options = by_templates(ways, {name: f"{way}{ending}" for name, way in members.items()})
+        if without[_NAMED:]:
+            return (*options, "--on-error", "skip")
+        return (*options, *(word for one in without for word in ("--ignore", escape(one))))
+
+    sides = (masks, found.counts[1], "mask", "image"), (images, found.counts[0], "image", "mask")
+    said = [
+        f"{len(some):,} of {many(count, noun)} {have(len(some))} no {other}: {listed(some, 2)}"
+        for some, count, noun, other in sides
+        if some
+    ]
+    kept, every = "Keep the images without a mask", [*masks, *images]
+    if masks:
+        kept = f"Leave out the masks without an image{', and keep the others' * bool(images)}"
+    readings = {kept: words("mask?" if images else "mask", masks)}
+    if images and len(every) <= _NAMED:
+        readings["Leave out all files that lack the other"] = words("mask", every)
+    return UnusableInput(f"{where}: {'; '.join(said)}. Choose:", choices(where, readings))
 
 
 def _top(shape: Shape) -> str:

@@ -176,7 +176,8 @@ def chunks(names: Sequence[str], images: Callable[[str], Iterable[tuple[str, str
             return "numbered parts of a set, whose images are numbered throughout"
     if all(map(_HEX.fullmatch, names)) and len(set(map(len, names))) == 1 and len(names[0]) <= 3:
         found = [each for name in names for each in images(name)]
-        if found and all(map(_is_hashed, found)):
+        rests = {stem[len(folder) :] for folder, stem in found}
+        if found and all(map(_is_hashed, found)) and not "".join(rests).isdecimal():
             return "the first letters of the names in them"
     return ""
 

@@ -4,9 +4,11 @@ Masks are not samples. Folders are recognised by their names. Pure.
 """
 
 import re
-from collections.abc import Callable, Collection, Container, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 IMAGES = frozenset(
     {"image", "images", "img", "imgs", "jpegimages", "leftimg8bit", "rgb", "frames", "photos"}
@@ -168,9 +170,10 @@ def _tokens(name: str) -> list[str]:
     return _SEPARATORS.split(name.lower())
 
 
-def certain_pair(
-    shape: Shape, top: str, stems: Callable[[str], frozenset[str]]
-) -> dict[str, str] | None:
+Stems = Callable[[str], Mapping[str, str]]
+
+
+def certain_pair(shape: Shape, top: str, stems: Stems) -> dict[str, str] | None:
     """Return the one folder of masks that has a file for each image, and no other."""
     names = shape.with_images(top)
     images = [name for name in names if plain(name) in IMAGES]
@@ -182,6 +185,44 @@ def certain_pair(
     folder = inside(top, folder)
     while not shape.images[folder] and len(only := shape.with_images(folder)) == 1:
         folder = inside(folder, only[0])
-    if stems(inside(top, images[0])) != stems(folder):
+    if stems(inside(top, images[0])).keys() != stems(folder).keys():
         return None
     return {"mask": folder}
+
+
+class Unpaired(NamedTuple):
+    """Folders of images and of masks of which nearly all belong together, and what does not."""
+
+    pairs: Sequence[tuple[str, str]]  # the folder of images, and that of their masks
+    ending: str  # of the names of masks, behind those of images
+    images: Sequence[str]  # that have no mask
+    masks: Sequence[str]  # that have no image
+    counts: tuple[int, int]  # of all images, and of all masks
+
+
+def unpaired(shape: Shape, stems: Stems) -> Unpaired | None:
+    """Return the images and masks that lack each other; None where folders do not fit at all."""
+    pairs, alone, strays, endings, sizes = [], list[str](), list[str](), set[str](), [0, 0]
+    for folder, images in masks(shape):
+        if images is None:
+            return None
+        of, own = stems(images), stems(folder)
+        found = Counter(stem[at:] for stem in own for at in _ends(stem) if stem[:at] in of)
+        ending = max(found, key=lambda text: found[text], default="")
+        left = own.keys() - {stem + ending for stem in of}
+        if 2 * (len(own) - len(left)) < max(1, min(len(own), len(of))):
+            return None
+        pairs.append((images, folder))
+        alone += [path for stem, path in of.items() if stem + ending not in own]
+        strays += [own[stem] for stem in sorted(left)]
+        endings.add(ending)
+        sizes = [sizes[0] + len(of), sizes[1] + len(own)]
+    if len(endings) != 1:
+        return None
+    return Unpaired(pairs, endings.pop(), alone, strays, (sizes[0], sizes[1]))
+
+
+def _ends(stem: str) -> Iterator[int]:
+    """Yield where a name may end that an ending follows."""
+    yield len(stem)
+    yield from (match.start() for match in _SEPARATORS.finditer(stem))

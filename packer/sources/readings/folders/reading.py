@@ -99,10 +99,7 @@ def _described(tree: Tree, shape: Shape) -> list[str]:
     return found
 
 
-def _stems(tree: Tree, path: str) -> frozenset[str]:
-    """Return the paths of the images below a folder, relative to it and without extension."""
-    return frozenset(
-        os.path.splitext(f"{folder}/{name}")[0][len(path) :]
-        for folder, _ in tree.walk(path)
-        for name in tree.images(folder)
-    )
+def _stems(tree: Tree, path: str) -> dict[str, str]:
+    """Return the paths of the images below a folder: relative to it, without extension -> whole."""
+    files = (inside(folder, name) for folder, _ in tree.walk(path) for name in tree.images(folder))
+    return {os.path.splitext(file)[0][len(path) :]: file for file in files}

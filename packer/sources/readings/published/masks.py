@@ -60,8 +60,8 @@ def masks(candidate: Candidate) -> Interpretation | None:
     if not pairs and kind == _KIND and (suffix := _beside(tree)):
         pairs = [_Pair("", "", suffix)]  # without this choice, the audit asks
 
-    def stems(top: str) -> frozenset[str]:
-        return frozenset(_stems(tree, top))
+    def stems(top: str) -> dict[str, str]:
+        return {stem: stem for stem in _stems(tree, top)}
 
     if not pairs or (kind is None and certain_pair(tree.shape, "", stems)):
         return None  # a folder of images with its masks, which needs no lists
