@@ -275,15 +275,11 @@ def _tree(candidate: Candidate) -> Tree:
 def _folders(candidate: Candidate) -> Interpretation:
     """Return the fallback: folders of images, on disk or in an archive."""
     path, options, tree = candidate.path, candidate.options, _tree(candidate)
-    for name, folder in options.pairs.items() if not tree.unpack else ():
-        if not (path / folder).is_dir():
+    for name, folder in options.pairs.items():
+        if tree.unpack or not (path / folder).is_dir():
             raise UnusableInput(option("pairs"), f" {name}: {path / folder} is not a folder.")
 
     def open_folder(classes: Sequence[str] | None) -> TemplateSource:
-        if tree.unpack and options.pairs:
-            raise UnusableInput(
-                option("pairs"), f" requires a folder of images, and {path} is not one."
-            )
         kind, depth = options.kind, options.class_depth
         return open_folders(tree, classes, options.pairs, kind=kind, depth=depth)
 

@@ -15,12 +15,9 @@ from packer.sources.tables.images import ImageResolver
 from packer.sources.tables.names import LABEL, RUN_LENGTHS
 from packer.sources.tables.table import Record, Table
 from packer.sources.trees.shape import plain
-from packer.words import Message, option
+from packer.words import Message, listed, option
 
 Fields = Mapping[str, Any]
-
-_FEW = 20  # values that are all different say nothing where there are so few
-_MANY = 100_000  # different values are not classes
 
 
 @dataclass(frozen=True)
@@ -172,25 +169,9 @@ def could_have_labels(table: Table, columns: Columns) -> str:
                 f"No sample has a label: {name!r} of {where} holds {kind}, and a label is one name "
                 "or one whole number. The column is in each sample's JSON."
             )
-    text = f"No sample has a label: no column of {where} has a usual name of labels. "
-    if names := ", ".join(map(repr, _candidates(table, columns))):
-        return Message(f"{text}Other columns are suitable: {names} (", option("label_column"), ").")
-    return f"{text}No other column is suitable."
-
-
-def _candidates(table: Table, columns: Columns) -> list[str]:
-    others = columns.others(dict.fromkeys(table.columns))
-    values: dict[str, set[str]] = {name: set() for name in others if name not in table.compound}
-    rows = 0
-    for record in table.records(list(values)) if values else ():
-        if isinstance(record, Record):
-            rows += 1
-            for name, found in list(values.items()):
-                try:
-                    found.add(label_text(record.fields.get(name)))
-                except BadImage:
-                    del values[name]
-                if len(found) > _MANY:
-                    values.pop(name, None)
-    most = max(rows / 2, _FEW)
-    return [name for name, found in values.items() if found - {""} and len(found) <= most]
+    text = f"No sample has a label: no column of {where} has a usual name of labels."
+    others = [n for n in columns.others(dict.fromkeys(table.columns)) if n not in table.compound]
+    if not others:
+        return text
+    one = f" If one of {listed(others)} is the label, choose it by "
+    return Message(text, one, option("label_column"), ".")

@@ -28,7 +28,7 @@ from packer.sources.trees.folder import NO_FILE
 from packer.sources.trees.globs import Globs
 from packer.sources.trees.shape import inside
 from packer.sources.trees.tree import Level, Tree
-from packer.sources.trees.walk import BEGINNING, not_entered, passed_over, skipped
+from packer.sources.trees.walk import BEGINNING, passed_over, skipped
 
 _ITSELF = {"": ""}  # the root is the archive
 _OF_ENTRY = 4  # numbers: offset, size, packed, crc32
@@ -139,10 +139,6 @@ class ArchiveTree(Tree):
         """Return whether there is a file at `path`, which may be any text, as in a table."""
         return self._entry(path) is not None
 
-    def has_folder(self, path: str) -> bool:
-        """Return whether there is a folder at `path`."""
-        return self._at(path) in self._folders
-
     def names(self, path: str = "") -> list[str]:
         """Return the sorted names of the files in the folder at `path`, litter too."""
         return self._folders.get(self._at(path), _Folder()).names
@@ -155,13 +151,6 @@ class ArchiveTree(Tree):
             level = self.level(path)
             yield path, level
             waiting += [inside(path, name) for name in reversed(level.folders)]
-
-    def files_below(self, path: str) -> Iterator[tuple[str, list[str]] | Skipped]:
-        """Yield a folder and all below it with the names of their files."""
-        for folder, level in self.walk(path):
-            for name, reason in level.skipped.items():
-                yield not_entered(inside(folder, name), reason)
-            yield folder, self.names(folder)
 
     def repeated(self, path: str) -> Iterator[Skipped]:
         """Yield the files of a folder that others of the same name replace."""

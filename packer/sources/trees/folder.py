@@ -10,14 +10,12 @@ from pathlib import Path
 from packer.errors import BadImage, Damaged, Missing, naming
 from packer.files.snapshot import Watched, cannot_be_read, read_file
 from packer.samples.places import Files
-from packer.samples.records import Skipped
 from packer.sources.trees.globs import Globs
 from packer.sources.trees.shape import inside, is_within
 from packer.sources.trees.tree import Level, Tree
 from packer.sources.trees.walk import (
     BEGINNING,
     Identity,
-    folders_below,
     identity,
     is_file_error,
     look,
@@ -38,7 +36,6 @@ class FolderTree(Tree):
         self._prefix = f"{root}/"
         self._levels: dict[str, Level] = {}
         self._counts: dict[tuple[tuple[str, int], ...], Mapping[str, int]] = {}  # equal ones, once
-        self._parents: tuple[str, frozenset[Identity]] = "", frozenset()  # of the last folder
 
     def below(self, folder: str) -> "FolderTree":
         """Return the tree of a folder in this one, with what was listed of it."""
@@ -59,10 +56,6 @@ class FolderTree(Tree):
     def has(self, path: str) -> bool:
         """Return whether there is a file at `path`, which may be any text, as in a table."""
         return os.path.isfile(self.root / path) and not self._hides(path)
-
-    def has_folder(self, path: str) -> bool:
-        """Return whether there is a folder at `path`."""
-        return os.path.isdir(self.root / path) and not self._hides(path)
 
     def names(self, path: str = "") -> list[str]:
         """Return the sorted names of the files in the folder at `path`; listed again."""
@@ -98,14 +91,6 @@ class FolderTree(Tree):
                 above |= {identity(self.root / path)}
             yield path, level
             waiting += [(inside(path, name), above) for name in reversed(level.folders)]
-
-    def files_below(self, path: str) -> Iterator[tuple[str, list[str]] | Skipped]:
-        """Yield a folder and all below it with the names of their files."""
-        above = os.path.dirname(path)
-        if self._parents[0] != above or not self._parents[1]:
-            self._parents = above, with_parents(self.root / above)
-        found = folders_below(self.root, path, self._parents[1])
-        return found if self._globs is None else self._visible(found, self._globs)
 
     def measure(self, path: str) -> tuple[int, int]:
         """Return a file's bytes and when it was written (ns)."""
@@ -146,16 +131,6 @@ class FolderTree(Tree):
 
     def _hides(self, path: str) -> bool:
         return self._globs is not None and self._globs.hide(path)
-
-    def _visible(
-        self, found: Iterator[tuple[str, list[str]] | Skipped], globs: Globs
-    ) -> Iterator[tuple[str, list[str]] | Skipped]:
-        for item in found:
-            path = item.name if isinstance(item, Skipped) else item[0]
-            if isinstance(item, Skipped):
-                yield from () if globs.hide(path) else (item,)
-            elif not globs.hide(path):
-                yield path, list(globs.visible(path, item[1]))
 
     def _look(self, path: str, above: frozenset[Identity] | None = None) -> Level:
         try:

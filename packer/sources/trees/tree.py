@@ -110,10 +110,6 @@ class Tree(ABC):
         """Return whether there is a file at `path`, which may be any text, as in a table."""
 
     @abstractmethod
-    def has_folder(self, path: str) -> bool:
-        """Return whether there is a folder at `path`."""
-
-    @abstractmethod
     def names(self, path: str = "") -> list[str]:
         """Return the sorted names of the files in the folder at `path`, litter too."""
 
@@ -133,10 +129,6 @@ class Tree(ABC):
     @abstractmethod
     def walk(self, path: str = "") -> Iterator[tuple[str, Level]]:
         """Yield the folder at `path` and all below it, sorted; nothing if there is none."""
-
-    @abstractmethod
-    def files_below(self, path: str) -> Iterator[tuple[str, list[str]] | Skipped]:
-        """Yield a folder and all below it with the names of their files, and what is skipped."""
 
     @abstractmethod
     def hidden(self) -> Iterator[str]:

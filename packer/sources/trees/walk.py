@@ -9,7 +9,7 @@ labels or images and that nothing reads.
 import errno
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -192,27 +192,6 @@ def _leads_back(link: "os.DirEntry[str]", folder: str, above: frozenset[Identity
     if above is None:
         above = with_parents(Path(folder))
     return identity(link) in above or identity(link) == identity(folder)
-
-
-def folders_below(
-    root: Path, path: str, above: frozenset[Identity]
-) -> Iterator[tuple[str, list[str]] | Skipped]:
-    """Yield `path` and all folders below it, relative to `root`, each with its files' names."""
-    folder = f"{root}/{path}"
-    try:
-        found = look(folder, above)
-        if found.folders:
-            above |= {identity(folder)}
-    except OSError as error:
-        if not is_file_error(error):
-            raise
-        yield Skipped(path, f"the folder cannot be read: {error.strerror}", damaged=True)
-        return
-    for name, reason in found.skipped.items():
-        yield not_entered(f"{path}/{name}", reason)
-    yield path, found.files
-    for name in found.folders:
-        yield from folders_below(root, f"{path}/{name}", above)
 
 
 def identity(folder: "str | os.PathLike[str]") -> Identity:

@@ -52,7 +52,8 @@ class Form:
         of: member of the top object that holds the records; "": the top list, or lines of JSON;
             "*": all members; "file": the file is one record, and others are beside it.
         image: its name; "@key": the name of the record, "@stem": that of the file.
-        objects: a list of them.
+        objects: a list of them; "": each record is of facts about an image. Those that a reader
+            makes need not be said; neither does their label, nor the labels of the image.
         label: of an object; `names` is then a path in the rest of the file to the names of numbers.
         box: path of four numbers, or of an object and the names of four in it: ``a.b: x y w h``.
         format: of boxes, and `scale` is 1 for pixels, otherwise what the image's side counts.
@@ -66,12 +67,12 @@ class Form:
     what: str
     needs: str
     image: str
-    objects: str = ""
-    label: str = ""
+    objects: str = "_objects.*"
+    label: str = "_label"
     box: str = ""
     format: str = "xywh"
     scale: float = 0
-    labels: str = ""
+    labels: str = "_labels.*"
     split: str = ""
     names: str = ""
     of: str = ""
@@ -109,7 +110,9 @@ class Form:
         labels = [_name(one, names) for one in dig(record, self.labels)]
         splits = [text for text in dig(record, self.split) if isinstance(text, str)]
         split = next(filter(splits_of, ([text] for text in splits)), splits[:1])
-        rest = without(record, self.objects.split(".")) if self.objects else record
+        rest = record
+        for path in self.objects.split(" | ") if self.objects else ():
+            rest = without(rest, path.split("."))
         rest = {name: one for name, one in rest.items() if name not in _MADE}
         named = list(dict.fromkeys(one for one in labels if one is not None))
         return Described(str(image), things, named, "".join(split), rest)

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +34,6 @@ _OBJECTS_ALONE = "_annotations.csv"  # Roboflow's, which does not name images wi
 _SIGNS = re.compile(r"[^A-Za-z0-9_-]+")  # which no name of a split has
 _PART = re.compile(r"\d$")  # at the end of a file's name: one of several of a split
 _WORD = re.compile(r"[^\W\d_]{3,}([ _-][^\W\d_]+)*")
-_HEAD = 100  # rows that are looked at
 _MOST_OPEN = 1_000_000  # rows of images whose other rows are still to come
 
 
@@ -101,12 +99,6 @@ def open_tables(
     tables = _Tables(known, labels, tuple(pictures), folders, survey)
     files = tuple(sorted(leftovers.tables)) if leftovers else ()
     facts = tables.facts(is_unlabelled=options.label_column == NONE)
-    is_given = options.root is not None or leftovers is not None or tree.form
-    if searched := "" if is_given else _searched(views[0]):
-        remark = Message(
-            f"The images are in {searched}. ", option("root"), " chooses another folder."
-        )
-        facts = replace(facts, remarks=(*facts.remarks, remark))
     lists = Lists(
         tables.rows,
         sources=files,
@@ -252,16 +244,6 @@ def _all_in_splits(views: Sequence[TableView]) -> tuple[TableView, ...]:
         for view, stem in zip(views, stems, strict=True)
     ]
     return tuple(replace(view, split=name) for view, name in zip(views, splits, strict=True))
-
-
-def _searched(view: TableView) -> str:
-    """Return the folder of the first images of a table that names them without it, if there is."""
-    folders = set[str]()
-    for record in islice(view.table.records(view.scalars), _HEAD):
-        if view.resolver.folder is None and isinstance(record, Record):
-            with suppress(BadImage):
-                folders.add(os.path.dirname(view.name(record.fields)))
-    return str(view.resolver.images.tree.root / os.path.commonpath(folders)) if folders else ""
 
 
 def _labels(
