@@ -94,7 +94,7 @@ def open_tables(
     if folders is None:
         labels = _labels(known, survey.texts, classes, where)
     else:  # columns of 0 and 1 are columns, then
-        known = [replace(view, flags=(), one_each=False) for view in known]
+        known = tuple(replace(view, flags=(), one_each=False) for view in known)
         labels = Labels(class_order(where, folders.classes(tree.shape), classes), named=True)
     tables = _Tables(known, labels, tuple(pictures), folders, survey)
     files = tuple(sorted(leftovers.tables)) if leftovers else ()
