@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
@@ -32,6 +33,8 @@ MASKS = {"mask.png": "SegmentationClass", "instances.png": "SegmentationObject"}
 MAX_BYTES = 16 << 20  # of a file; a larger one is no annotation
 _CORNERS = ("xmin", "ymin", "xmax", "ymax")
 _FLAGS = ("difficult", "truncated", "occluded")
+_OF_OBJECTS = frozenset({"name", "bndbox", "pose", "polygon"})
+_OF_IMAGES = frozenset({"object", "size", "folder", "filename", "path", "source", "segmented"})
 _BEGINNING = 1 << 12  # bytes
 
 
@@ -45,7 +48,7 @@ class Part:
     split: str
     images: str
     annotations: str
-    list: str = ""  # file that lists them by their names without extension; "": it is all
+    lists: tuple[str, ...] = ()  # files with their names without extension; none: it is all
     masks: Mapping[str, str] = field(default_factory=dict)  # extension -> folder of masks
 
 
@@ -91,15 +94,16 @@ def rows_of_parts(tree: Tree, parts: Sequence[Part], ext: str) -> Iterator[Row |
     for part in parts:
         image_of = {os.path.splitext(name)[0]: name for name in tree.images(part.images)}
         stems: list[str] | dict[str, str] = image_of
-        if part.list:  # of a layout, an image comes once for each person in it
-            stems = list(dict.fromkeys(line.split()[0] for line in tree.lines(part.list)))
+        if part.lists:  # an image comes once for each person in it, or in the list of each class
+            lines = chain.from_iterable(map(tree.lines, part.lists))
+            stems = list(dict.fromkeys(line.split()[0] for line in lines))
         for stem in stems:
             masks = {of: inside(folder, f"{stem}.png") for of, folder in part.masks.items()}
             files = {"json": Parsed(inside(part.annotations, stem + ext)), **masks}
             image = inside(part.images, image_of.get(stem, f"{stem}.jpg"))
             members = {of: path for of, path in files.items() if tree.has(path)}
             yield Row(image, None, part.split, members)
-        if not part.list:
+        if not part.lists:
             yield from _strays(tree, part.annotations, ext, image_of)
 
 
@@ -149,7 +153,8 @@ def parsed(data: bytes) -> Objects:
     fields = {field: [item.get(field) for item in found] for field in others}
     where = [f"object {number} ({name})" for number, name in enumerate(names)]
     size = size_of({one.tag: one.text for one in root.iterfind("size/*")})
-    return Objects(boxes, "xyxy", names, fields, names=where, size=size)
+    image = _further(root, _OF_IMAGES)
+    return Objects(boxes, "xyxy", names, fields, {"image": image} if image else {}, where, size)
 
 
 def document(data: bytes) -> Element:
@@ -178,7 +183,17 @@ def _object(number: int, item: Element) -> dict[str, Any]:
         found["pose"] = pose
     if points := item.findall("polygon/*"):  # as Roboflow has it: x1, y1, x2, y2 ...
         found["segmentation"] = [[_number(point.text, f"{where} ({name})") for point in points]]
-    return found
+    return found | _further(item, _OF_OBJECTS.union(found))
+
+
+def _further(item: Element, known: Container[str]) -> dict[str, Any]:
+    """Return the elements of other names, such as parts, actions and attributes, by these."""
+    found: dict[str, list[Any]] = {}
+    for one in item:
+        value = _further(one, ()) if len(one) else (one.text or "").strip()
+        if one.tag not in known and value:
+            found.setdefault(one.tag, []).append(value)
+    return {tag: each if len(each) > 1 else each[0] for tag, each in found.items()}
 
 
 def _number(text: str | None, what: str) -> float:

@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 from collections.abc import Iterator
 from functools import partial
 
@@ -162,18 +163,13 @@ def _of_years(tree: Tree, years: list[str], task: str = "") -> Interpretation:
     tasks = tree.level(inside(years[0], "ImageSets")).folders
     usual = (name for name in ("Main", "Segmentation", "Layout") if name in tasks)
     task = task or next(usual, "")
-    lists = {
-        year: {
-            split: path
-            for split in ("train", "val", "trainval", "test")
-            if task and tree.has(path := inside(year, f"ImageSets/{task}/{split}.txt"))
-        }
-        for year in years
-    }
+    lists = {year: _lists(tree, inside(year, f"ImageSets/{task}")) for year in years if task}
     is_divided = all({"train", "val"} <= of_year.keys() for of_year in lists.values())
-    less = {"trainval"} if is_divided else {"train", "val"}
+    is_joined = all("trainval" in of_year for of_year in lists.values())
+    less = {"train", "val"} if is_joined and not is_divided else {"trainval"}
     parts = []
-    for year, of_year in lists.items():
+    for year in years:
+        of_year = lists.get(year, {})
         masks = {ext: inside(year, folder) for ext, folder in MASKS.items()}
         part = partial(
             Part,
@@ -182,15 +178,26 @@ def _of_years(tree: Tree, years: list[str], task: str = "") -> Interpretation:
             masks=masks,
         )
         splits = sorted(of_year.keys() - less or of_year.keys())
-        parts += [part(name, list=of_year[name]) for name in splits] or [part("")]
+        parts += [part(name, lists=of_year[name]) for name in splits] or [part("")]
     reason = f"the lists of {task} define the splits"
     ignored = {f"{inside(year, 'ImageSets')}/": reason for year in years}
-    has_lists = any(part.list for part in parts)
+    has_lists = any(part.lists for part in parts)
     leftover_reason = f"it is in no list of ImageSets/{task}" if has_lists else ""
     what = f"VOC, the lists of {task}" if task else "VOC without lists"
     return Interpretation("voc", what, partial(open_parts, tree, parts, ignored, leftover_reason))
 
 
+def _lists(tree: Tree, folder: str) -> dict[str, tuple[str, ...]]:
+    """Return the lists of each split: ``train.txt``, or those of classes, ``cow_train.txt``."""
+    found = list(filter(None, map(_LIST.fullmatch, tree.names(folder))))
+    whole = {match["split"]: (inside(folder, match[0]),) for match in found if not match["of"]}
+    of_classes: dict[str, tuple[str, ...]] = {}
+    for match in found:
+        of_classes[match["split"]] = (*of_classes.get(match["split"], ()), inside(folder, match[0]))
+    return whole or of_classes
+
+
+_LIST = re.compile(r"(?P<of>.+_)?(?P<split>train|val|trainval|test)\.txt")
 _XML = frozenset({"annotations", "annotation", "annots", "xmls", "xml", "labels", "bboxes"})
 
 
