@@ -39,6 +39,7 @@ _KIND = re.compile(
     r"_?(instances|person_keypoints|keypoints|captions|panoptic|stuff|image_info|coco|bbox"
     r"|lvis(_v[\d.]+)?|annotations?|labels?|detections?)(_|$)"
 )
+_SAME = frozenset({"val", "valid", "validation"})  # a file may have one, its folder another
 _ORDER = (OBJECTS, CLASSES, KEYPOINTS, PANOPTIC, STUFF)  # what is taken where there are several
 _MOST = 50  # annotation files in a folder
 _SEARCHED = 1000  # folders that are looked through for images
@@ -160,7 +161,8 @@ def _holds(tree: Tree, folder: str, names: Sequence[str], how: Callable[..., boo
 
 def _of_another_split(folder: str, split: str | None) -> bool:
     found = {name for part in folder.split("/") for name in splits_of([part]).values()}
-    return bool(split and found and split not in found)
+    same = _SAME if split in _SAME else {split}
+    return bool(split and found and found.isdisjoint(same))
 
 
 def _chosen(
