@@ -25,6 +25,7 @@ QUESTIONS: tuple[Callable[[Outcome], Question | None], ...] = (
     endings.variants,
     divided.unlabelled_folders,
     divided.deeper_folders,
+    divided.nested_classes,
     copies.copied_class,
     divided.strange_class,
     divided.single_samples,

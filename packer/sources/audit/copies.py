@@ -2,16 +2,19 @@
 
 import unicodedata
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from glob import escape
-from itertools import pairwise
 
 from packer.sources.audit.outcome import AS_READ, Outcome, Question
 from packer.sources.trees.names import are_counters, is_role, nearly_all
 from packer.sources.trees.shape import plain
+from packer.words import listed
 
 _LEAST, _NEARLY = 3, 0.9  # files of both, and their share of the fewer
 _MOST = 500  # folders that are compared
-_COMPARED = 5  # files of each two
+_COMPARED = 5  # files of a folder, and those of one size in another
+_LOOKED_AT = 5  # folders whose files are compared
+_SHARED = 8  # folders with files of one size, beyond which the size says nothing
 
 
 def same_names(outcome: Outcome) -> Question | None:
@@ -58,43 +61,58 @@ def copied_folder(outcome: Outcome) -> Question | None:
     return None
 
 
-_Files = dict[tuple[object, ...], int]  # -> the number of the sample
+_Files = dict[str, list[int]]  # class folder -> the numbers of samples
 
 
 def copied_class(outcome: Outcome) -> Question | None:
-    """A class folder holds the files of another, and has its name in its own: ``dog_backup``."""
+    """A class folder holds the files of another, ``dog_backup``, or those of several: ``all``."""
     if outcome.kind != "folder" or outcome.label_depth != 1 or len(outcome.names) > _MOST:
         return None
-    each: dict[str, _Files] = defaultdict(dict)
-    where: dict[tuple[object, ...], list[str]] = defaultdict(list)
     sizes = outcome.listing.sizes
+    where: dict[tuple[object, ...], _Files] = defaultdict(lambda: defaultdict(list))
+    count = Counter[str]()
     for seen in outcome.seen:
-        file = (*seen.folders[1:], seen.stem, seen.ext, seen.split, int(sizes[seen.number]))
-        each[seen.folders[0]][file] = seen.number
-        where[file].append(seen.folders[0])
-    for (one, other), both in Counter(
-        pair for names in where.values() for pair in pairwise(names)
-    ).items():
-        shorter, longer = sorted((plain(one), plain(other)), key=len)
-        fewer = min(len(each[one]), len(each[other]))
-        if not shorter or shorter not in longer or both < max(_LEAST, _NEARLY * fewer):
+        where[seen.ext, seen.split, int(sizes[seen.number])][seen.folders[0]].append(seen.number)
+        count[seen.folders[0]] += 1
+    both: dict[str, list[tuple[int, _Files]]] = defaultdict(list)
+    for files in where.values():
+        for name, numbers in files.items() if 1 < len(files) <= _SHARED else ():
+            others = {other: found for other, found in files.items() if other != name}
+            both[name] += [(number, others) for number in numbers]
+    whole = [
+        name for name, pairs in both.items() if len(pairs) >= max(_LEAST, _NEARLY * count[name])
+    ]
+    for name in sorted(whole, key=lambda name: (-len(name), name))[:_LOOKED_AT]:
+        others = _equal(outcome, both[name])
+        if len(others) == 1 and not _is_named_after(name, *others):
             continue  # class folders may share images
-        if _are_equal(outcome, each[one], each[other]):
-            first, copy = sorted((one, other), key=lambda name: (len(name), name))
+        if others:
             return Question(
-                f"{both} files in {copy} have the names and sizes of files in {first}: it may be "
-                "a copy.",
-                {
-                    "It is a copy": ("--ignore", f"**/{copy}/**"),
-                    "It is a class": AS_READ,
-                },
+                f"{len(both[name])} files in {name} have the sizes of files in {listed(others)}, "
+                "and those that were compared are the same: it may be a copy.",
+                {"It is a copy": ("--ignore", f"**/{name}/**"), "It is a class": AS_READ},
             )
     return None
 
 
-def _are_equal(outcome: Outcome, one: _Files, other: _Files) -> bool:
-    """Return whether some images of the same names in two folders have the same bytes."""
-    both = [file for file in one if file in other][:_COMPARED]
-    contents = {(outcome.read(one[file]), outcome.read(other[file])) for file in both}
-    is_equal = all(a is not None and a == b for a, b in contents)
-    return is_equal and len(contents) > 1  # all of one picture are no copies
+def _is_named_after(name: str, other: str) -> bool:
+    shorter = plain(other)
+    return bool(shorter) and shorter in plain(name) and len(other) <= len(name)
+
+
+def _equal(outcome: Outcome, pairs: Sequence[tuple[int, _Files]]) -> list[str]:
+    """Return the folders that hold the same bytes as some of the samples; none if any is alone."""
+    found, contents = set[str](), set[bytes]()
+    for number, others in pairs[:: len(pairs) // _COMPARED + 1]:
+        content = outcome.read(number)
+        same = (
+            other
+            for other, numbers in others.items()
+            for each in numbers[:_COMPARED]
+            if content is not None and outcome.read(each) == content
+        )
+        if content is None or (other := next(same, None)) is None:
+            return []
+        found.add(other)
+        contents.add(content)
+    return sorted(found) if len(contents) > 1 else []  # all of one picture are no copies

@@ -1,6 +1,7 @@
 """Folders that divide the samples as no label does, or deeper than it (pure)."""
 
 import glob
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 
@@ -14,14 +15,14 @@ from packer.sources.trees.walk import names_an_image
 from packer.words import listed, many
 
 _SPLITS = ("train", "test", "val", "valid", "validation")
-_FEW = 0.1  # of the samples that most classes have
+_FEW, _FEWER = 0.1, 0.5  # of the samples that most classes have
 _LEAST = 5  # samples that most classes have, beside which few are strange
-_SEVERAL = 10  # classes: of so many, most have more than one sample
+_SEVERAL = 6  # classes: of so many, most have more than one sample
 _ASIDE = frozenset(  # what holds pictures about a dataset, or of programs
     {"docs", "doc", "assets", "figures", "figure", "figs", "fig", "media", "readme", "static"}
     | {"screenshots", "teaser", "logo", "logos", "demo", "demos", "resources", "website", "paper"}
     | {"venv", "env", "nodemodules", "src", "code", "scripts", "notebooks", "logs", "runs", "wandb"}
-    | {"results", "outputs", "output", "plots", "checkpoints", "lib"}
+    | {"results", "outputs", "output", "plots", "checkpoints", "lib", "thumbs", "thumbnails"}
 )
 
 
@@ -121,7 +122,7 @@ def deeper_folders(outcome: Outcome) -> Question | None:
 
 
 def strange_class(outcome: Outcome) -> Question | None:
-    """Few pictures lie in a folder that is called as those about a dataset are: docs.
+    """Few pictures lie in a folder that is called as those about a dataset are: docs, _trash.
 
     So does a single one of another format, if all other classes have many.
     """
@@ -130,17 +131,49 @@ def strange_class(outcome: Outcome) -> Question | None:
     counts = outcome.counts()
     usual = float(np.median(counts[counts > 0]))
     each = {name: int(count) for name, count in zip(outcome.classes, counts, strict=True) if count}
-    few = {name: count for name, count in each.items() if count <= _FEW * usual >= _FEW * _LEAST}
-    found = [name for name in few if plain(name.rpartition("/")[2]) in _ASIDE]
+    found = [name for name, count in each.items() if _is_aside(name, count < _FEWER * usual)]
     single = [name for name, count in each.items() if count == 1]
     if not found and len(single) == 1 and _has_own_format(outcome, single[0]):
-        found = [name for name in single if name in few]
-    if not found:
+        found = single if _FEW * usual >= 1 else []
+    if not found or len(found) == len(each):
         return None
-    images = many(sum(map(few.__getitem__, found)), "image")
+    images = many(sum(map(each.__getitem__, found)), "image")
     text = f"{listed(found)} would be a class with {images}; most have {usual:.0f}."
     ignoring = [word for name in found for word in ("--ignore", f"**/{name}/**")]
     return Question(text, {"Leave it out": ignoring, "It is a class": AS_READ})
+
+
+def _is_aside(name: str, is_small: bool) -> bool:
+    last = name.rpartition("/")[2]
+    words = {plain(last), *re.split(r"[^a-z0-9]+", last.lower())}
+    return last.startswith("_") or (is_small and not words.isdisjoint(_ASIDE))
+
+
+def nested_classes(outcome: Outcome) -> Question | None:
+    """A folder below a class has the name of another class: ``elm/oak``, ``backup/dog``."""
+    depth, classes = outcome.label_depth, {name.lower() for name in outcome.classes}
+    inner = [
+        folders
+        for folders in outcome.by_folder
+        if depth and any(part.lower() in classes - {folders[0].lower()} for part in folders[depth:])
+    ]
+    if not inner:
+        return None
+    first = inner[0]
+    below = "/".join(first)
+    deepest = f"{outcome.start}{{folder}}/{'*/' * (len(first) - 2)}{{label}}/{{key}}"
+    ways = [deepest, f"{outcome.start}{{label}}/{{key}}"]
+    above = "/".join(first[:depth])
+    is_aside = all(folders[depth:] for folders in outcome.by_folder if folders[0] == first[0])
+    left_out = f"**/{above if is_aside else below}/**"
+    return Question(
+        f"{below} has the name of the class {first[-1]}, but would belong to {above}.",
+        {
+            f"Its class is {first[-1]}": by_templates(ways),
+            f"Its class is {above}": AS_READ,
+            "Leave it out": ("--ignore", left_out),
+        },
+    )
 
 
 def _has_own_format(outcome: Outcome, name: str) -> bool:

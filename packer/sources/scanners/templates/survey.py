@@ -7,6 +7,7 @@ looked at then, and not their files.
 import os
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from packer.errors import UnusableInput
@@ -57,7 +58,7 @@ class Survey:
             and len(templates.masks) == len(self.members)  # apart from the images
         )
         ranks: dict[str, Any] = {}
-        filled: set[str] = set()  # classes whose folders hold images
+        filled: dict[str, list[str]] = {}  # classes -> their folders that hold images
         for folder, level in self._below():
             names = tree.readable_names(folder) or [] if self.members or not by_folder else []
             for path in (inside(folder, name) for name in (["x"] if by_folder else names)):
@@ -80,8 +81,10 @@ class Survey:
             self._add(self.images())
         if by_folder:
             empty = [label for label in self.labels if label not in filled]
-            for label in empty:
-                if describes(tree, self.labels[label]):
+            of_filled = chain.from_iterable(filled.values()) if empty else ()
+            held = {above for path in of_filled for above in _above(path)}
+            for label in empty:  # of a folder of other classes, none is missed
+                if self.labels[label] in held or describes(tree, self.labels[label]):
                     del self.labels[label]
         self.joined: Joined | None = None
         if templates.lists:
@@ -103,13 +106,13 @@ class Survey:
             yield from self.tree.walk(top)
 
     def _add_folder(
-        self, folder: str, level: Level, number: int, fields: Fields, filled: set[str]
+        self, folder: str, level: Level, number: int, fields: Fields, filled: dict[str, list[str]]
     ) -> None:
         if any(is_within(folder, other) for other in self.templates.masks):
             return
         label = fields.get("class", fields.get("label", ""))
         if level.images:
-            filled.add(label)
+            filled.setdefault(label, []).append(folder)
         if label in filled or not (label == "" or self.templates.images[number].has_any_depth):
             self.labels.setdefault(label, folder)
         if level.files:
@@ -172,6 +175,13 @@ class Survey:
         """Return whether a file has the name of several images, and is meant for one."""
         is_for_one = not files.member.template.names.isdisjoint((KEY, PATH))
         return is_for_one and sum(1 for _ in self._taken.numbers(name_hash(path))) > 1
+
+
+def _above(path: str) -> Iterator[str]:
+    """Yield the folders that hold a folder."""
+    while path:
+        path = os.path.dirname(path)
+        yield path
 
 
 def words_of(
