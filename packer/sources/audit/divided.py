@@ -155,7 +155,8 @@ def nested_classes(outcome: Outcome) -> Question | None:
     inner = [
         folders
         for folders in outcome.by_folder
-        if depth and any(part.lower() in classes - {folders[0].lower()} for part in folders[depth:])
+        for part in map(str.lower, folders[depth:] if depth else ())
+        if part in classes and part != folders[0].lower()
     ]
     if not inner:
         return None
