@@ -44,6 +44,7 @@ _OTHER_FILE = re.compile(  # at the end of a line
     rb"[\w/]\.(?!(?:%s)\b)[A-Za-z]\w{0,7}[ \t]*$" % "|".join(IMAGE_EXTENSIONS).encode(), re.I | re.M
 )
 _GROUPS = re.compile(rb'"([^"\n]+)"\s*:\s*\[\s*"')
+_TUPLE = re.compile(rb'\[\s*"[^"\n]+"(?:\s*,\s*"[^"\n]+"){1,3}\s*\]')
 _HEADING = re.compile(rb"\s*(?:#+[ \t]*[\w -]+|\[[\w -]+\]|[\w -]+:)\s*")  # of YAML, INI, a text
 _HTML = re.compile(rb"\s*<(?:!doctype html|html|body|img)\b", re.I)
 _TAG = re.compile(rb"<[^>]*>")
@@ -53,6 +54,7 @@ _COMPLETE = 0.99
 _NEARLY, _SOME = 0.9, 0.05  # of the images
 _LONG = 5  # characters
 _MANY = 100  # images
+_OF_A_LINE = 4  # images that belong together
 _SMALL = 10  # images: a list with as many lines may be of one of them
 
 
@@ -212,6 +214,8 @@ class Decision:
         text = self._text.text
         if len(set(_GROUPS.findall(text))) > 1 and not _NOTEBOOK.search(text):
             return True  # an object of classes or splits, each with the list of its images
+        if 1 < len(tuples := _TUPLE.findall(text)) >= self._count / _OF_A_LINE:
+            return len(set(tuples)) > 1  # of images that belong together
         if self._mentions_some():
             return False
         if self.are_checksums:
@@ -238,7 +242,7 @@ class Decision:
         said = {tuple(_LETTERS.findall(line)) for line in found}
         if len(said) == 1 and len(said.pop()) > 1 and self._is_in_sentences():
             return False  # a log
-        if self._names_parts() or self._has_sections():
+        if self._names_parts() or self._joins_classes() or self._has_sections():
             return True
         if sum(map(bool, found)) > (1 - _COMPLETE) * len(found) and not (
             _count_up(found) or self._follow_from_classes(found)
@@ -279,6 +283,18 @@ class Decision:
         each = np.unique(each[np.isin(self._used.paths, self._packed.paths)], axis=0)
         _, counts = np.unique(each[:, :2], axis=0, return_counts=True)
         return 2 * np.count_nonzero(counts > 1) > len(self._lines)
+
+    def _joins_classes(self) -> bool:
+        """Return whether most lines name a few images of several classes, as pairs of two are."""
+        labels = self._packed.classes_of(self._used)
+        if labels is None or len(self._lines) < 2:
+            return False
+        lines = np.searchsorted(self._ends, self._used.starts)
+        _, sizes = np.unique(lines, return_counts=True)
+        _, classes = np.unique(
+            np.unique(np.stack([lines, labels], axis=1), axis=0)[:, 0], return_counts=True
+        )
+        return bool(sizes.max() <= _OF_A_LINE) and np.mean(classes > 1) >= _NEARLY
 
     def _has_sections(self) -> bool:
         """Return whether headings divide the images of one class and split: ``[train]``."""

@@ -36,7 +36,7 @@ from packer.words import command, listed
 
 _ARROW = ".arrow"
 _MOST = 8  # tables of one kind in a folder; more are files that belong to images
-_SUBMISSION = re.compile(r"(sample|example).*submission|submission.*(sample|example)|^submission")
+_SUBMISSION = re.compile(r"submission|sample_?sub(?![a-z])")
 _HEAD = 50
 _SHORTEST = 3  # letters of a class; shorter names of folders divide those of files
 _WORDNET = re.compile(r"(?<![^/])(n\d{8})(?![^/])|\d+")  # or a number, which is no word
@@ -95,7 +95,7 @@ def tables(candidate: Candidate) -> Interpretation | None:
     for path in paths:
         folder, name = os.path.split(path)
         if _SUBMISSION.search(name.lower()):
-            aside[path] = "it is an example of a submission, without labels"
+            aside[path] = "it is named as a submission, whose labels are nobody's truth"
             continue
         split = split_of_name(os.path.splitext(name)[0]) or images.split_of(path)
         folders = list(dict.fromkeys([folder, ""])) if options.root is None else [""]
