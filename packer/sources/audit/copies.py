@@ -77,8 +77,8 @@ def copied_class(outcome: Outcome) -> Question | None:
     both: dict[str, list[tuple[int, _Files]]] = defaultdict(list)
     for files in where.values():
         for name, numbers in files.items() if 1 < len(files) <= _SHARED else ():
-            others = {other: found for other, found in files.items() if other != name}
-            both[name] += [(number, others) for number in numbers]
+            beside = {other: found for other, found in files.items() if other != name}
+            both[name] += [(number, beside) for number in numbers]
     whole = [
         name for name, pairs in both.items() if len(pairs) >= max(_LEAST, _NEARLY * count[name])
     ]

@@ -294,7 +294,7 @@ class Decision:
         _, classes = np.unique(
             np.unique(np.stack([lines, labels], axis=1), axis=0)[:, 0], return_counts=True
         )
-        return bool(sizes.max() <= _OF_A_LINE) and np.mean(classes > 1) >= _NEARLY
+        return bool(sizes.max() <= _OF_A_LINE and np.mean(classes > 1) >= _NEARLY)
 
     def _has_sections(self) -> bool:
         """Return whether headings divide the images of one class and split: ``[train]``."""

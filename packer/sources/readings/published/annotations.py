@@ -190,11 +190,11 @@ def _of_years(tree: Tree, years: list[str], task: str = "") -> Interpretation:
 def _lists(tree: Tree, folder: str) -> dict[str, tuple[str, ...]]:
     """Return the lists of each split: ``train.txt``, or those of classes, ``cow_train.txt``."""
     found = list(filter(None, map(_LIST.fullmatch, tree.names(folder))))
-    whole = {match["split"]: (inside(folder, match[0]),) for match in found if not match["of"]}
-    of_classes: dict[str, tuple[str, ...]] = {}
-    for match in found:
-        of_classes[match["split"]] = (*of_classes.get(match["split"], ()), inside(folder, match[0]))
-    return whole or of_classes
+    whole = [match for match in found if not match["of"]]
+    lists: dict[str, tuple[str, ...]] = {}
+    for match in whole or found:
+        lists[match["split"]] = (*lists.get(match["split"], ()), inside(folder, match[0]))
+    return lists
 
 
 _LIST = re.compile(r"(?P<of>.+_)?(?P<split>train|val|trainval|test)\.txt")
