@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import packing
 import pytest
 import xxhash
@@ -23,7 +22,9 @@ import packer
 from packer.images.probe import ImageInfo, probe
 from packer.keys import escape
 from packer.progress import Advance, Progress
-from reader.format import FORMATS, Manifest, ShardEntry, index, safetensors, tar
+from packer.shards.shard_writer import entry_of, index_of
+from reader.format import FORMATS, Index, Manifest, ShardEntry, index, safetensors, tar
+from reader.format.columns import ImageRow, MemberRow, Rows
 
 ROOT = Path(packer.__file__).parent.parent
 
@@ -181,63 +182,26 @@ def write_dataset() -> Callable[..., Path]:
 def _write_shard(folder: Path, file: str, items: Sequence[Item]) -> ShardEntry:
     path = folder / file
     path.parent.mkdir(parents=True, exist_ok=True)
-    exts = sorted({ext for item in items for ext in item.members})
-    columns: dict[str, list[int]] = {}
-    content = b""
+    content, rows = bytearray(), Rows()
     for item in items:
         info = ImageInfo("raw", *item.raw, 1) if item.raw else item.info or probe(item.image)
         label = {"cls": b"%d" % item.label} if item.label >= 0 else {}
-        row = {
-            "label": item.label,
-            "height": info.height,
-            "width": info.width,
-            "format": FORMATS.index(info.format),
-            "channels": info.channels,
-            "orientation": info.orientation,
-            "crc32": zlib.crc32(item.image),
-        }
-        members = {info.format: item.image, **label, **item.members}
-        for ext, data in members.items():
+        spans = {}
+        for ext, data in {info.format: item.image, **label, **item.members}.items():
             content += tar.header(f"{item.key}.{ext}", len(data))
-            prefix = "" if ext == info.format else f"{ext}."
-            row |= {f"{prefix}offset": len(content), f"{prefix}size": len(data)}
-            row |= {f"{prefix}crc32": zlib.crc32(data)} if ext in item.members else {}
+            spans[ext] = MemberRow(len(content), len(data), zlib.crc32(data))
             content += data + tar.padding(len(data))
-        for ext in set(exts).difference(item.members):
-            row |= {f"{ext}.offset": 0, f"{ext}.size": 0, f"{ext}.crc32": 0}
-        for name, value in row.items():
-            columns.setdefault(name, []).append(value)
+        offset, size, crc32 = spans.pop(info.format)
+        kind = FORMATS.index(info.format)
+        seen = (info.height, info.width, kind, info.channels, info.orientation, crc32)
+        row = ImageRow(offset, size, item.label, *seen)
+        rows.add(item.key.encode(), os.fsencode(item.name), row, spans)
     content += tar.END
     path.write_bytes(content)
-    index_path = path.with_suffix(".safetensors")
-    index_path.write_bytes(_index_of(columns, items, content))
-    return ShardEntry(
-        file=file,
-        split=str(path.parent.relative_to(folder)).removeprefix("."),
-        samples=len(items),
-        bytes=len(content),
-        checksum=f"xxh3-128:{xxhash.xxh3_128_hexdigest(content)}",
-        index_bytes=index_path.stat().st_size,
-        index_checksum=f"xxh3-128:{xxhash.xxh3_128_hexdigest(index_path.read_bytes())}",
-    )
-
-
-def _index_of(columns: Mapping[str, list[int]], items: Sequence[Item], content: bytes) -> bytes:
-    kinds = {"label": "<i8", "height": "<u4", "width": "<u4", "format": "u1"}
-    kinds |= {"channels": "u1", "orientation": "u1"}
-    arrays = {
-        name: np.array(values, kinds.get(name, "<u4" if name.endswith("crc32") else "<u8"))
-        for name, values in columns.items()
-    }
-    texts = {"key": [item.key.encode() for item in items]}
-    texts["name"] = [os.fsencode(item.name) for item in items]
-    for name, values in texts.items():
-        arrays[name] = np.frombuffer(b"".join(values), "u1")
-        arrays[f"{name}_offset"] = np.cumsum([0, *map(len, values)]).astype("<u8")
-    metadata = {"format": index.KIND, "version": str(index.VERSION), "rejected": "[]"}
-    metadata |= {"untiled": "[]", "tar_bytes": str(len(content))}
-    metadata["tar_checksum"] = f"xxh3-128:{xxhash.xxh3_128_hexdigest(content)}"
-    return safetensors.serialize(arrays, metadata)
+    metadata = index.metadata_of(len(content), f"xxh3-128:{xxhash.xxh3_128_hexdigest(content)}", [])
+    index_of(path).write_bytes(safetensors.serialize(rows.columns(), metadata))
+    split = str(path.parent.relative_to(folder)).removeprefix(".")
+    return entry_of(Index(index_of(path)), split)
 
 
 @pytest.fixture(scope="session")

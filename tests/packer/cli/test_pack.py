@@ -141,6 +141,8 @@ def test_a_part_says_what_it_has_written_and_what_is_left(tmp_path: Path, source
     report = json.loads(call_packer(*command, "--part", "2/2", "--json").stdout)
     assert (report["part"], report["shards_written"], report["missing"]) == ("2/2", 2, 0)
     assert not report["committed"]
+    assert call_packer(*command).returncode == 0
+    assert "the dataset is committed" in call_packer(*command, "--part", "1/2").stdout
     for wrong in (["--part", "3/2"], ["--part", "1/2", "--append"], ["--executor", "spark"]):
         for only in ([], ["--dry-run"], ["--explain"]):
             refused = call_packer(*command, *wrong, *only)

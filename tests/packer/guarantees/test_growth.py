@@ -18,6 +18,7 @@ from layouts.grown import DIRECTIONS
 from layouts.kinds import KINDS, Kind
 from layouts.row import Row
 from layouts.scanned import ROWS, lay_out
+from sampled import sampled
 
 from packer.errors import UnusableInput
 from packer.options.declared import PYTHON, PackOptions, SourceOptions
@@ -126,7 +127,9 @@ def place(sentence: str) -> str:
 
 
 @pytest.mark.parametrize("allocations", [False, pytest.param(True, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.source}: {kind.direction}")
+@pytest.mark.parametrize(
+    "kind", sampled(KINDS, every=2), ids=lambda kind: f"{kind.source}: {kind.direction}"
+)
 def test_twice_a_source_takes_at_most_twice_the_work(
     kind: Kind, allocations: bool, tmp_path: Path
 ) -> None:

@@ -363,7 +363,7 @@ def _verbatim(row: Row) -> tuple[str, ...]:
     return () if "--raw" in row.options else VERBATIM
 
 
-@pytest.mark.parametrize("name", [*MADE, *sampled(list(ALL)[len(MADE) :], every=3)])
+@pytest.mark.parametrize("name", [*MADE, *sampled(list(ALL)[len(MADE) :], every=6)])
 def test_a_remedy_works_when_it_is_pasted(name: str, tmp_path: Path) -> None:
     row, root, dst = ALL[name], tmp_path / "src", tmp_path / "dst"
     command, text = first(row, tmp_path)

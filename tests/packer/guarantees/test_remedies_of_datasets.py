@@ -90,6 +90,24 @@ def test_another_export_is_replaced_as_it_is_advised(dataset: Path) -> None:
     assert call_packer(*command, "--overwrite").returncode == 0
 
 
+def test_parts_are_committed_as_it_is_advised(source: Path, tmp_path: Path) -> None:
+    command = "pack", source, tmp_path / "dst", *OPTIONS
+    for part in ("1/2", "2/2"):
+        done = call_packer(*command, "--part", part)
+    assert "run the command without --part" in done.stdout
+    assert call_packer(*command).returncode == 0
+
+
+def test_an_unfinished_run_of_other_options_is_discarded_as_it_is_advised(
+    source: Path, tmp_path: Path
+) -> None:
+    command = "pack", source, tmp_path / "dst", *OPTIONS
+    assert call_packer(*command, "--part", "1/2").returncode == 0
+    other = *command, "--quality", "50"
+    assert "pass --overwrite" in call_packer(*other).stderr
+    assert call_packer(*other, "--overwrite").returncode == 0
+
+
 def test_a_source_that_changed_is_added_or_packed_again_as_it_is_advised(
     own_source: Path, tmp_path: Path
 ) -> None:

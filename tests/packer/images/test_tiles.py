@@ -57,6 +57,13 @@ def test_metadata_survives_tiling() -> None:
         assert image.info["comment"] == b"hello"
 
 
+def test_restart_markers_that_do_not_follow_each_other_are_no_table() -> None:
+    data = jpeg(make_image(7, 40, 70), restart_marker_blocks=2)
+    assert len(tiles.find_tiles(data).segments) > 2
+    with pytest.raises(Untileable, match="restart markers do not follow each other"):
+        tiles.find_tiles(data.replace(b"\xff\xd1", b"\xff\xd3", 1))
+
+
 @given(
     height=st.integers(1, 5000) | st.just(65_000),
     width=st.integers(1, 5000) | st.just(65_000),

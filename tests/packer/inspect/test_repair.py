@@ -3,8 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,9 +18,7 @@ from PIL import Image
 import packer
 from packer.errors import UnusableInput
 from packer.options.declared import PackOptions
-from reader.format import Index, Manifest
-
-RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
+from reader.format import FormatError, Index, Manifest
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -148,6 +144,11 @@ def test_a_damaged_manifest_is_refused_with_advice(copy: Path, source: Path, dam
     assert files_of(copy) == before
 
 
+def test_a_folder_that_is_no_dataset_is_refused(tmp_path: Path, source: Path) -> None:
+    with pytest.raises(FormatError, match="is not a dataset"):
+        repair(tmp_path, source, 1)
+
+
 def test_a_manifest_that_says_the_same_in_other_bytes_is_written_as_it_was(
     copy: Path, source: Path, packed: Path
 ) -> None:
@@ -176,7 +177,7 @@ def test_the_command_names_what_it_did_and_leaves_nothing_of_a_killed_one(
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_source_file_that_ends_the_process_is_named_and_other_shards_are_repaired(
-    tmp_path: Path, run_packer: RunPacker, faulty_decoder: bytes, jobs: int
+    tmp_path: Path, own_server: None, faulty_decoder: bytes, jobs: int
 ) -> None:
     source = make_folder(tmp_path / "images", images=4)
     path = sorted(source.rglob("*.jpg"))[5]
@@ -187,7 +188,7 @@ def test_a_source_file_that_ends_the_process_is_named_and_other_shards_are_repai
     key = path.relative_to(source).with_suffix("").as_posix()
     for name in ("shard-000000.tar", "shard-000001.tar"):
         flip(shards / name, 512 + 700)
-    done = run_packer("repair", shards, "--from", source, "--jobs", jobs)
+    done = call_packer("repair", shards, "--from", source, "--jobs", jobs)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert (

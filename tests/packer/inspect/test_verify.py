@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,6 @@ MANY = settings(
     max_examples=25,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def spans(folder: Path) -> Iterator[tuple[str, str, str, range]]:
@@ -208,7 +206,7 @@ def test_an_index_that_is_cut_short_meanwhile_is_checked_as_it_was_read_and_name
 
 @pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_an_image_that_ends_the_process_is_named_and_the_others_are_decoded(
-    tmp_path: Path, run_packer: RunPacker, faulty_decoder: bytes, jobs: int
+    tmp_path: Path, own_server: None, faulty_decoder: bytes, jobs: int
 ) -> None:
     source = make_folder(tmp_path / "images", images=4)
     path = sorted(source.rglob("*.jpg"))[5]
@@ -218,7 +216,7 @@ def test_an_image_that_ends_the_process_is_named_and_the_others_are_decoded(
     key = path.relative_to(source).with_suffix("").as_posix()
     broken = tmp_path / "shards" / "shard-000001.tar"
     flip(broken, 512 + 700)  # of another sample than the one that ends the process
-    found = run_packer("verify", tmp_path / "shards", "--decode", "--jobs", jobs)
+    found = call_packer("verify", tmp_path / "shards", "--decode", "--jobs", jobs)
     assert found.returncode == 1
     assert "Traceback" not in found.stderr
     assert f"shard-000000.tar, sample {key!r}, member .jpg, bytes" in found.stderr
@@ -227,7 +225,7 @@ def test_an_image_that_ends_the_process_is_named_and_the_others_are_decoded(
     # Without --decode it is looked at where the index is damaged.
     index = tmp_path / "shards" / "shard-000000.safetensors"
     flip(index, index.read_bytes().index(b".jpg"))  # in a name
-    found = run_packer("verify", tmp_path / "shards", "--jobs", jobs)
+    found = call_packer("verify", tmp_path / "shards", "--jobs", jobs)
     assert found.returncode == 1
     assert f"sample {key!r}, member .jpg" in found.stderr
     assert "decoding it ends the process" in found.stderr

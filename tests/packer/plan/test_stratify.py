@@ -152,19 +152,6 @@ def test_an_append_keeps_the_splits_of_samples_and_fills_the_shares(tmp_path: Pa
     assert pack(src, tmp_path / "dst").shards_written == 0
 
 
-def test_an_append_still_refuses_a_sample_of_another_class(tmp_path: Path) -> None:
-    rows = ["file_name,label", *(f"{number}.png,{number % 2}" for number in range(10))]
-    src = folder(tmp_path, {"src": 10}) / "src"
-    (src / "list.csv").write_text("\n".join(rows))
-    pack(src, tmp_path / "dst")
-    folder(tmp_path, {"src": 11})
-    (src / "list.csv").write_text("\n".join([*rows, "10.png,1"]).replace("3.png,1", "3.png,0"))
-    with pytest.raises(
-        packer.UnusableInput, match=r"another label or split .* 3 \(1 in the dataset, 0 in"
-    ):
-        pack(src, tmp_path / "dst", append=True)
-
-
 def test_it_is_refused_without_labels_or_shares_and_for_items_of_python(tmp_path: Path) -> None:
     src = folder(tmp_path, {"src": 3}) / "src"
     with pytest.raises(packer.UnusableInput, match="no sample of the source has a label"):

@@ -92,21 +92,6 @@ def test_every_command_prints_the_same_reading_and_leaves_nothing_behind(
     assert not list((tmp_path / "scratch").glob("*"))
 
 
-def test_what_is_decompressed_for_a_run_is_read_by_the_others_too(
-    tmp_path: Path, source: Path
-) -> None:
-    src, dst = as_tar(source, tmp_path, "gz"), tmp_path / "shards"
-    assert call_packer("pack", src, dst, "--part", "1/2").returncode == 0
-    tar = tmp_path / ".shards.unpacked" / "images.tar"
-    before = tar.stat()
-    for further in (["--part", "2/2"], ["--dry-run"]):
-        done = call_packer("pack", src, dst, *further)
-        assert "is compressed as a whole" not in done.stderr
-    assert tar.stat().st_ino == before.st_ino
-    assert call_packer("pack", src, dst).returncode == 0
-    assert not tar.parent.exists()
-
-
 def test_a_run_that_is_refused_before_it_begins_leaves_nothing_beside_the_destination(
     tmp_path: Path, source: Path
 ) -> None:
