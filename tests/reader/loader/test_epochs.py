@@ -123,8 +123,6 @@ def test_a_pickled_loader_goes_on_at_its_place_with_workers_of_its_own(
         assert len(seen) + len(rest[0]) == COUNT
 
 
-
-
 def test_a_list_of_a_loader_holds_every_batch_as_it_was(packed: Path) -> None:
     with augmented(packed, batch_size=1, workers=2) as loader:
         copies = [
