@@ -444,15 +444,19 @@ def test_an_epoch_that_is_abandoned_holds_its_host_batches_until_their_copies_ha
     transfers: list[ManualTransfer], how: str
 ) -> None:
     hosts = Hosts(8)
-    with CUDAPrefetcher(hosts, device="cpu") as prefetcher:
-        batches = iter(prefetcher)
-        assert next(batches).item() == 0
-        assert hosts.held() == [0, 1]
-        assert not any(transfer.waited for transfer in transfers)
-        if how == "closed":
-            prefetcher.close()
-        elif how == "dropped":
-            del prefetcher, batches
+    prefetcher = CUDAPrefetcher(hosts, device="cpu")
+    batches = iter(prefetcher)
+    assert next(batches).item() == 0
+    assert hosts.held() == [0, 1]
+    assert not any(transfer.waited for transfer in transfers)
+    del batches
+    if how == "closed":
+        prefetcher.close()
+    elif how == "left":
+        with prefetcher:
+            pass
+    else:
+        del prefetcher
     assert hosts.held() == []
     assert all(transfer.waited for transfer in transfers)
 

@@ -15,7 +15,7 @@ import pytest
 import torch
 from delivered import COUNT, augmented, digest, indexes
 
-from reader import ArgumentError, ReaderError
+from reader import ArgumentError
 
 pytestmark = pytest.mark.usefixtures("no_leftovers")
 
@@ -121,13 +121,6 @@ def test_a_pickled_loader_goes_on_at_its_place_with_workers_of_its_own(
             rest = [indexes(copy), indexes(copy)]
         assert rest == [indexes(iterator), indexes(loader)]
         assert len(seen) + len(rest[0]) == COUNT
-
-
-def test_a_closed_loader_is_not_pickled(packed: Path) -> None:
-    loader = load(packed)
-    loader.close()
-    with pytest.raises(ReaderError, match="closed"):
-        pickle.dumps(loader)
 
 
 def test_a_list_of_a_loader_holds_every_batch_as_it_was(packed: Path) -> None:

@@ -1,5 +1,6 @@
 """What a loader is given and gives: arguments, fields, errors, its end."""
 
+import pickle
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -70,6 +71,8 @@ def test_a_closed_loader_says_so_and_may_be_closed_again(packed: Path) -> None:
         lambda: iter(loader),
         lambda: loader.set_epoch(3),
         lambda: loader.load_state_dict(loader.state_dict()),
+        lambda: loader.preview(),
+        lambda: pickle.dumps(loader),
     ):
         with pytest.raises(ReaderError, match="closed"):
             use()

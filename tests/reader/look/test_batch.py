@@ -225,13 +225,6 @@ def test_a_preview_shows_the_next_batch_and_leaves_the_loop_as_it_was(
         assert written.size == sheet.image.size
 
 
-def test_a_closed_loader_shows_nothing(packed: Path) -> None:
-    with Loader(packed, transforms=CROP, workers=0) as loader:
-        pass
-    with pytest.raises(reader.ReaderError, match="closed"):
-        loader.preview()
-
-
 @pytest.mark.gpu
 def test_a_batch_on_the_gpu_is_shown(packed: Path) -> None:
     options: dict[str, Any] = {"batch_size": 4, "transforms": CROP, "workers": 0}
