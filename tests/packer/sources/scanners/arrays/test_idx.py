@@ -145,21 +145,6 @@ def test_a_gzip_file_that_is_none_or_cut_is_refused(
             scan(path)
 
 
-def test_labels_beyond_the_given_classes_are_refused(
-    tmp_path: Path, files: dict[str, bytes], write_files: Write, scan: ScanOf
-) -> None:
-    path = write_files(tmp_path / "mnist", files)
-    with pytest.raises(UnusableInput, match="labels from 0 to 4; there are 3 classes"):
-        scan(path, ["a", "b", "c"])
-
-
-def test_a_file_that_does_not_belong_is_named(
-    tmp_path: Path, files: dict[str, bytes], write_files: Write, scan: ScanOf
-) -> None:
-    found = scan(write_files(tmp_path / "mnist", files | {"notes.txt": b"x"}))
-    assert found.skipped == {"notes.txt": "it is not an IDX file"}
-
-
 def test_what_was_scanned_is_packed_though_the_file_is_gone(
     tmp_path: Path, files: dict[str, bytes], write_files: Write, scan: ScanOf
 ) -> None:
