@@ -2,7 +2,7 @@
 
 A folder is made of an arrangement, a style of names, and two kinds of files beside the images; each
 is drawn by its number, so that all are the same in each run. ordinary.rows has most of the files
-beside them; ``{first}``, ``{second}`` and ``{last}`` stand for images, ``{folder}`` for one of theirs.
+beside them: ``{first}``, ``{second}`` and ``{last}`` are images, ``{folder}`` is one of theirs.
 """
 
 import hashlib

@@ -104,7 +104,7 @@ def outcome_of(layout: Layout, folder: Path | None = None, *, steps: int = _STEP
 def lay_out(layout: Layout, root: Path) -> None:
     """Write the files of `layout` below `root`."""
     root.mkdir(parents=True)
-    masks = _masks(layout)
+    masks = masks_of(layout)
     for path, content in layout.files.items():
         file = root / path
         if path.endswith("/"):
@@ -123,7 +123,8 @@ def bytes_of(path: str, content: str | bytes, masks: frozenset[str] = frozenset(
     return content.encode()
 
 
-def _masks(layout: Layout) -> frozenset[str]:
+def masks_of(layout: Layout) -> frozenset[str]:
+    """Return the paths of masks, whose pictures have few values."""
     below = f"{layout.src}/" if layout.src else ""
     named = {name for truth in layout.truth.values() for name in truth.files}
     return frozenset(named | {below + name for name in named})
@@ -374,7 +375,7 @@ class _Sample(NamedTuple):
 def _faults(dst: Path, layout: Layout) -> Iterator[Fault]:
     manifest = Manifest.load(dst)
     samples = list(_samples(dst, manifest))
-    masks = _masks(layout)
+    masks = masks_of(layout)
     contents = {path: bytes_of(path, text, masks) for path, text in layout.files.items()}
     for content in list(contents.values()):
         contents = _members_of(content) | contents
