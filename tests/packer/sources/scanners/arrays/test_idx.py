@@ -75,19 +75,6 @@ def test_every_pixel_and_label_comes_back(
     assert Manifest.load(tmp_path / "dst").classes == tuple("0123456789")
 
 
-def test_names_of_other_sets_are_known(
-    tmp_path: Path, files: dict[str, bytes], write_files: Write, scan: ScanOf
-) -> None:
-    letters = {f"emnist-letters-{name.replace('t10k', 'test')}": d for name, d in files.items()}
-    found = scan(write_files(tmp_path / "emnist", zipped(letters)), list("abcdefghij"))
-    assert [sample.split for sample in found.samples] == ["train"] * 12 + ["test"] * 5
-    dotted = {name.replace("-idx", ".idx"): data for name, data in files.items()}
-    assert len(scan(write_files(tmp_path / "dotted", dotted)).samples) == 17
-    write_files(tmp_path / "emnist", files)
-    with pytest.raises(UnusableInput, match=r"several datasets: .*emnist-letters"):
-        scan(tmp_path / "emnist")
-
-
 IMAGES, LABELS = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
 
 
