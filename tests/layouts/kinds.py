@@ -1,19 +1,16 @@
 """Every kind of source, each of any size in each direction in which it may be large.
 
-kinds.rows has most of them, where ``N`` is the size: the last number of alternatives, and how often
-``«N: ...»`` is said.
+kinds.rows has most of them, where ``N`` is the size: the last number of alternatives, how often
+``«N: ...»`` is said, and what ``{N}`` stands for.
 """
 
 import io
 import json
-import pickle
 import re
-import struct
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -42,7 +39,7 @@ class Kind(NamedTuple):
 
 def _written(said: notation.Lines) -> Kind:
     def sized(line: str, n: int) -> str:
-        line = line.replace("«N", f"«{n}")
+        line = line.replace("«N", f"«{n}").replace("{N}", str(n))
         return re.sub(r"<(0+)\.\.N>", lambda m: f"<{m[1]}..{n - 1:0{len(m[1])}}>", line)
 
     def row(n: int) -> Row:
@@ -84,39 +81,9 @@ def _flowers(n: int) -> dict[str, str | bytes]:
     return lists | {f"jpg/image_{number + 1:05}.jpg": b"" for number in range(n)}
 
 
-def _cifar(n: int) -> dict[str, bytes]:
-    batch = {b"data": np.zeros((n, 3072), np.uint8), b"labels": [0] * n}
-    names = [*(f"data_batch_{number}" for number in range(1, 6)), "test_batch"]
-    meta = {b"label_names": [b"%d" % number for number in range(10)]}
-    files = {name: pickle.dumps(batch, 2) for name in names}
-    return files | {"batches.meta": pickle.dumps(meta, 2)}
-
-
-def _idx(n: int) -> dict[str, bytes]:
-    def idx(array: np.ndarray) -> bytes:
-        shape = struct.pack(f">HBB{array.ndim}I", 0, 8, array.ndim, *array.shape)
-        return shape + array.tobytes()
-
-    images, labels = np.zeros((n, 8, 8), np.uint8), np.zeros(n, np.uint8)
-    names = {"images-idx3": idx(images), "labels-idx1": idx(labels)}
-    splits = ("train", "t10k")
-    return {f"{s}-{name}-ubyte": data for s in splits for name, data in names.items()}
-
-
-def _numpy(n: int) -> dict[str, bytes]:
-    arrays = {"x": np.zeros((n, 8, 8), np.uint8), "y": np.arange(n) % 10}
-    files = {f"{name}.npy": io.BytesIO() for name in arrays}
-    for name, array in arrays.items():
-        np.save(files[f"{name}.npy"], array)
-    return {name: file.getvalue() for name, file in files.items()}
-
-
 KINDS = [
     *map(_written, notation.read(Path(__file__).with_suffix(".rows"))),
     _made("MATLAB's lists", "images", _flowers),
-    _made("CIFAR", "images", _cifar),
-    _made("IDX", "images", _idx),
-    _made("NumPy's arrays", "images", _numpy),
     _made("Parquet", "rows", lambda n: {"a.parquet": _parquet(n)}),
     _made("Parquet", "groups of rows", lambda n: {"a.parquet": _parquet(n, 1)}),
     _made(

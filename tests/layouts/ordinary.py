@@ -1,15 +1,18 @@
 """Three hundred ordinary folders of images, as people have them: none needs a question.
 
 A folder is made of an arrangement, a style of names, and two kinds of files beside the images; each
-is drawn by its number, so that all are the same in each run.
+is drawn by its number, so that all are the same in each run. ordinary.rows has most of the files
+beside them: ``{first}``, ``{second}`` and ``{last}`` are images, ``{folder}`` is one of theirs.
 """
 
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from random import Random
 from uuid import UUID
 
+from layouts import notation
 from layouts.making import images, lines, of
 from layouts.row import Layout, Truth
 
@@ -166,47 +169,9 @@ _STYLES: Mapping[str, Callable[[Random, int, str], list[str]]] = {
 }
 
 
-def _readme(rng: Random, paths: Sequence[str]) -> _Files:
-    shown = "".join(f"![]({path})\n" for path in paths[:2])
-    text = f"# My images\n\nTaken in {rng.randint(2010, 2024)}.\n\n{shown}"
-    return {"README.md": text, "LICENSE": "MIT License\n\nPermission is hereby granted ...\n"}
-
-
-def _code(_: Random, paths: Sequence[str]) -> _Files:
-    train = f"import torch\n\nEPOCHS = 3\nFIRST = '{paths[0]}'\n\n\ndef main():\n    ...\n"
-    return {
-        "train.py": train,
-        "src/model.py": "class Net: ...\n",
-        "requirements.txt": "torch==2.3.0\ntorchvision\npillow>=10\nnumpy\ntqdm\n",
-        "config.yaml": "lr: 0.01\nbatch_size: 32\nepochs: 3\n",
-    }
-
-
 def _checksums(_: Random, paths: Sequence[str]) -> _Files:
     digests = [f"{hashlib.md5(path.encode()).hexdigest()}  {path}" for path in paths]
     return {"md5sums.txt": lines(digests)}
-
-
-def _notebook(_: Random, paths: Sequence[str]) -> _Files:
-    code = [f"Image.open('{paths[0]}')\n", f"Image.open('{paths[-1]}')\n"]
-    cell = {"cell_type": "code", "source": code, "metadata": {}, "outputs": []}
-    return {"explore.ipynb": json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4})}
-
-
-def _logs(rng: Random, paths: Sequence[str]) -> _Files:
-    epochs = [f"{n},{rng.random():.4f},{rng.random():.4f}" for n in range(rng.randint(3, 12))]
-    said = [f"2023-01-0{n} 10:00:00 INFO epoch {n} done" for n in range(1, 6)]
-    said += [f"2023-01-09 10:00:00 WARNING {path}: corrupt EXIF data" for path in paths[:3]]
-    return {"logs/train.log": lines(said), "history.csv": lines(["epoch,loss,acc", *epochs])}
-
-
-def _hidden(_: Random, paths: Sequence[str]) -> _Files:
-    folders = {path.rpartition("/")[0] for path in paths} - {""}
-    beside: dict[str, str | bytes] = {}
-    beside |= {f"{folder}/Thumbs.db": b"\xd0\xcf\x11\xe0" + bytes(60) for folder in folders}
-    ini = "[.ShellClassInfo]\nIconIndex=0\n"
-    beside |= {".github/workflows/test.yml": "on: push\n", ".venv/pyvenv.cfg": "version = 3.11\n"}
-    return {".DS_Store": b"\0\0\0\1Bud1" + bytes(30), "desktop.ini": ini, **beside}
 
 
 def _classes(_: Random, paths: Sequence[str]) -> _Files:
@@ -224,48 +189,26 @@ def _urls(rng: Random, paths: Sequence[str]) -> _Files:
     return {"urls.txt": lines(urls)}
 
 
-def _installed(rng: Random, _: Sequence[str]) -> _Files:
-    base = "venv/lib/python3.11/site-packages"
-    record = [f"pkg/m{n}.py,sha256={_hex(rng, 32)},{rng.randint(9, 999)}" for n in range(30)]
-    return {
-        "venv/pyvenv.cfg": "home = /usr/bin\nversion = 3.11.2\n",
-        f"{base}/pkg/__init__.py": '"""A package."""\n\n__version__ = "1.2"\n',
-        f"{base}/pkg-1.2.dist-info/RECORD": lines(record),
-        f"{base}/pkg-1.2.dist-info/METADATA": "Metadata-Version: 2.1\nName: pkg\nVersion: 1.2\n",
-        f"{base}/pkg-1.2.dist-info/top_level.txt": "pkg\n",
-        f"{base}/pkg-1.2.dist-info/entry_points.txt": "[console_scripts]\npkg = pkg:main\n",
-    }
+def _written(row: notation.Lines, paths: Sequence[str]) -> _Files:
+    """Return the files of a row of ordinary.rows, which name images and a folder of them."""
+    folder = paths[0].rpartition("/")[0]
+    known = {"{first}": paths[0], "{second}": paths[1], "{last}": paths[-1]}
+    known["{folder}"] = f"{folder}/" if folder else ""
+    text = "\0".join(row.files)
+    for field, value in known.items():
+        text = text.replace(field, value)
+    return {path: notation.made(said) for path, _, said in notation.each(text.split("\0"))}
 
 
-def _notes(_: Random, paths: Sequence[str]) -> _Files:
-    text = f"todo:\n- take more photos\n- {paths[1]} is blurred, take it again\n- label the rest\n"
-    return {"notes.txt": text, "todo.md": "# To do\n\n1. Crop\n2. Train\n"}
-
-
-def _sidecars(_: Random, paths: Sequence[str]) -> _Files:
-    return {
-        "album.ini": "[Picasa]\nname=Holidays\n",
-        "video.mp4": b"\0\0\0\x18ftypmp42" + bytes(40),
-    }
-
-
-def _models(_: Random, __: Sequence[str]) -> _Files:
-    results = json.dumps({"accuracy": 0.93, "loss": 0.2, "per_class": [0.9, 0.95]})
-    return {
-        "best.pt": b"PK\3\4" + bytes(40),
-        "model.h5": b"\x89HDF\r\n\x1a\n" + bytes(88) + b"keras_version\0model_weights" + bytes(40),
-        "results.json": results,
-    }
-
-
-def _requirements(_: Random, __: Sequence[str]) -> _Files:
-    return {"requirements.txt": lines(["torch", "numpy", "pillow"]), ".gitignore": "*.pyc\nvenv/\n"}
-
-
-_BESIDE = (
-    _readme, _code, _checksums, _notebook, _logs, _hidden, _classes, _urls, _installed, _notes,
-    _sidecars, _models, _requirements,
-)  # fmt: skip
+_BESIDE: Mapping[str, Callable[[Random, Sequence[str]], _Files]] = {
+    "checksums": _checksums,
+    "classes": _classes,
+    "urls": _urls,
+    **{
+        row.name: lambda _, paths, row=row: _written(row, paths)
+        for row in notation.read(Path(__file__).with_suffix(".rows"))
+    },
+}
 
 
 def _in_classes(rng: Random, style: str, split: str = "") -> Iterator[tuple[str, Truth]]:
@@ -299,10 +242,9 @@ def ordinary() -> Iterator[Layout]:
         styles = list(_STYLES)
         style = styles[number // 4 % len(styles)]
         truth = _arranged(rng, style, number % 4)
-        beside = rng.sample(_BESIDE, 2)
+        beside = rng.sample(sorted(_BESIDE), 2)
         files = images(truth)
         for one in beside:
-            files |= one(rng, list(truth))
+            files |= _BESIDE[one](rng, list(truth))
         how = ("classes", "splits", "a wrapper", "flat")[number % 4]
-        texts = ", ".join(one.__name__.strip("_") for one in beside)
-        yield Layout(f"{number}: {how}, {style}, {texts}", "a person", files, truth)
+        yield Layout(f"{number}: {how}, {style}, {', '.join(beside)}", "a person", files, truth)

@@ -76,7 +76,7 @@ class Outcome(NamedTuple):
         verdict: one of the above.
         message: what the command printed.
         faults: of the dataset, or of the one that a printed command made.
-        commands: each that the message prints, with its own verdict.
+        commands: each that the message prints, up to one that is right, with its own verdict.
     """
 
     verdict: str
@@ -104,7 +104,7 @@ def outcome_of(layout: Layout, folder: Path | None = None, *, steps: int = _STEP
 def lay_out(layout: Layout, root: Path) -> None:
     """Write the files of `layout` below `root`."""
     root.mkdir(parents=True)
-    masks = _masks(layout)
+    masks = masks_of(layout)
     for path, content in layout.files.items():
         file = root / path
         if path.endswith("/"):
@@ -123,7 +123,8 @@ def bytes_of(path: str, content: str | bytes, masks: frozenset[str] = frozenset(
     return content.encode()
 
 
-def _masks(layout: Layout) -> frozenset[str]:
+def masks_of(layout: Layout) -> frozenset[str]:
+    """Return the paths of masks, whose pictures have few values."""
     below = f"{layout.src}/" if layout.src else ""
     named = {name for truth in layout.truth.values() for name in truth.files}
     return frozenset(named | {below + name for name in named})
@@ -179,16 +180,22 @@ def _proposed(message: str, arguments: list[str], layout: Layout, dst: str, step
         if outcome.verdict in FAULTY and any(f"{how}: {command}" in message for how in _CHOSEN):
             outcome = outcome._replace(verdict=REFUSED)  # who chooses it says so
         tried.append((command, outcome))
+        if outcome.verdict == RIGHT:
+            return _shown(BY_COMMAND, message, tried)
     for code in python_of(message):
         shutil.rmtree(dst, ignore_errors=True)
         tried.append((code, _executed(code, layout, dst)))
+    verdicts = [outcome.verdict for _, outcome in tried]
+    if RIGHT in verdicts:
+        return _shown(BY_COMMAND, message, tried)
+    if {BY_COMMAND, BY_COMMANDS} & set(verdicts):
+        return _shown(BY_COMMANDS, message, tried)
     chosen: list[tuple[str, Outcome]] = []
     if steps == _STEPS:
         for option in options_of(message):
             shutil.rmtree(dst, ignore_errors=True)
             words = [*arguments, *shlex.split(option)]
             chosen.append((option, _tried(words, layout, dst, 0)))
-    verdicts = [outcome.verdict for _, outcome in tried]
     optional = [outcome for _, outcome in chosen if not _invents(outcome)]
     invents = [
         outcome
@@ -196,11 +203,7 @@ def _proposed(message: str, arguments: list[str], layout: Layout, dst: str, step
         if _invents(outcome) and not _is_said(message, command, outcome)
     ]
     faults: tuple[str, ...] = ()
-    if RIGHT in verdicts:
-        verdict = BY_COMMAND
-    elif {BY_COMMAND, BY_COMMANDS} & set(verdicts):
-        verdict = BY_COMMANDS
-    elif any(outcome.verdict == RIGHT for outcome in optional):
+    if any(outcome.verdict == RIGHT for outcome in optional):
         verdict = BY_OPTION
     elif invents:
         verdict, faults = WRONG_BY_COMMAND, invents[0].faults
@@ -217,7 +220,13 @@ def _proposed(message: str, arguments: list[str], layout: Layout, dst: str, step
             verdict = SAID
     else:
         verdict = REFUSED
-    shown = tuple((command, outcome.verdict) for command, outcome in (*tried, *chosen))
+    return _shown(verdict, message, [*tried, *chosen], faults)
+
+
+def _shown(
+    verdict: str, message: str, tried: list[tuple[str, Outcome]], faults: tuple[str, ...] = ()
+) -> Outcome:
+    shown = tuple((command, outcome.verdict) for command, outcome in tried)
     return Outcome(verdict, message, faults, shown)
 
 
@@ -366,7 +375,7 @@ class _Sample(NamedTuple):
 def _faults(dst: Path, layout: Layout) -> Iterator[Fault]:
     manifest = Manifest.load(dst)
     samples = list(_samples(dst, manifest))
-    masks = _masks(layout)
+    masks = masks_of(layout)
     contents = {path: bytes_of(path, text, masks) for path, text in layout.files.items()}
     for content in list(contents.values()):
         contents = _members_of(content) | contents

@@ -11,8 +11,6 @@ import csv
 import io
 import json
 import random
-import time
-import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -21,7 +19,8 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from layouts.images import is_image
-from layouts.outcome import FAULTY, bytes_of, outcome_of
+from layouts.making import zipped as zip_of
+from layouts.outcome import FAULTY, bytes_of, masks_of, outcome_of
 from layouts.packed import all_layouts, expected
 from layouts.row import Layout, Truth
 
@@ -95,12 +94,12 @@ def _moved(layout: Layout, move: Callable[[str], str], *, within: bool = False) 
         return path  # of an image in an archive or in a table, which is as it was
 
     files: dict[str, str | bytes] = {}
-    masks = frozenset(name for truth in layout.truth.values() for name in truth.files)
+    masks = masks_of(layout)
     known = {path for path in layout.truth if below + path in paths}
     for path, content in layout.files.items():
         if content == "" and is_image(path):
             # The picture stays that of its first path.
-            content = bytes_of(path, content, masks | {below + name for name in masks})
+            content = bytes_of(path, content, masks)
         if within and isinstance(content, str):
             for old in sorted(known, key=len, reverse=True):
                 content = content.replace(old, renamed(old))
@@ -215,81 +214,64 @@ def drop_image(layout: Layout, draw: random.Random) -> Layout:
     return _with(layout, files, {n: one for n, one in layout.truth.items() if n != path})
 
 
+def _retold(layout: Layout, endings: Iterable[str], change: Callable[[str, str], str | bytes]):
+    """Change what files hold: `change` is given their path and their text."""
+    texts = {path: str(layout.files[path]) for path in _texts(layout, endings)}
+    return _with(layout, {**layout.files, **{p: change(p, text) for p, text in texts.items()}})
+
+
 def separators(layout: Layout, draw: random.Random) -> Layout:
     """A CSV has semicolons or tabs."""
-    files = dict(layout.files)
     delimiter = draw.choice(";\t")
-    for path in _texts(layout, (".csv",)):
-        content = files[path]
-        assert isinstance(content, str)
+
+    def divided(path: str, content: str) -> str:
         if "," not in content.split("\n", 1)[0]:
             raise Unsuited
         text = io.StringIO()
         rows = csv.reader(content.splitlines(keepends=True), skipinitialspace=True)
         csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows(rows)
-        files[path] = text.getvalue()
-    return _with(layout, files)
+        return text.getvalue()
+
+    return _retold(layout, (".csv",), divided)
 
 
 def line_ends(layout: Layout, draw: random.Random) -> Layout:
     """Texts come from Windows."""
-    files = dict(layout.files)
-    for path in _texts(layout, _TEXTS):
-        content = files[path]
-        assert isinstance(content, str)
-        files[path] = content.replace("\r\n", "\n").replace("\n", "\r\n")
-    return _with(layout, files)
+    return _retold(layout, _TEXTS, lambda _, text: text.replace("\r\n", "\n").replace("\n", "\r\n"))
 
 
 def encodings(layout: Layout, draw: random.Random) -> Layout:
     """Texts begin with a mark, or are in UTF-16."""
     encoding = draw.choice(("utf-8-sig", "utf-8-sig", "utf-16"))
-    files = dict(layout.files)
-    for path in _texts(layout, _LISTS):
-        content = files[path]
-        assert isinstance(content, str)
-        files[path] = content.removeprefix("\ufeff").encode(encoding)
-    return _with(layout, files)
+    return _retold(layout, _LISTS, lambda _, text: text.removeprefix("\ufeff").encode(encoding))
 
 
 def reorder(layout: Layout, draw: random.Random) -> Layout:
     """The rows of a table are sorted otherwise."""
-    files = dict(layout.files)
-    for path in _texts(layout, (".csv", ".jsonl", ".ndjson", ".manifest", ".odgt")):
-        content = files[path]
-        assert isinstance(content, str)
-        first, *rows = content.splitlines(keepends=True)
-        if path.endswith(".csv"):
-            draw.shuffle(rows)
-            files[path] = "".join([first, *rows])
-        else:
-            rows.append(first)
-            draw.shuffle(rows)
-            files[path] = "".join(rows)
-    return _with(layout, files)
+
+    def shuffled(path: str, content: str) -> str:
+        lines = content.splitlines(keepends=True)
+        head = lines[:1] if path.endswith(".csv") else []
+        rows = lines[len(head) :]
+        draw.shuffle(rows)
+        return "".join([*head, *rows])
+
+    return _retold(layout, (".csv", ".jsonl", ".ndjson", ".manifest", ".odgt"), shuffled)
 
 
 def compact(layout: Layout, draw: random.Random) -> Layout:
     """JSON has no white space, or much."""
     indent = draw.choice((None, 4))
-    files = dict(layout.files)
-    for path in _texts(layout, (".json",)):
-        content = files[path]
-        assert isinstance(content, str)
-        files[path] = json.dumps(json.loads(content), indent=indent)
-    return _with(layout, files)
+    return _retold(layout, (".json",), lambda _, text: json.dumps(json.loads(text), indent=indent))
 
 
 def zipped(layout: Layout, draw: random.Random) -> Layout:
     """All lies in a zip."""
     if layout.src:
         raise Unsuited
-    masks = frozenset(name for truth in layout.truth.values() for name in truth.files)
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archive:
-        for path, text in layout.files.items():
-            archive.writestr(zipfile.ZipInfo(path), bytes_of(path, text, masks))
-    return layout._replace(files={"archive.zip": content.getvalue()}, src="archive.zip")
+    masks = masks_of(layout)
+    held = zip_of({path: bytes_of(path, text, masks) for path, text in layout.files.items()})
+    return layout._replace(files={"archive.zip": held}, src="archive.zip")
 
 
 _STEPS = (
@@ -336,13 +318,9 @@ def mixed(first: Layout, second: Layout, draw: random.Random) -> Perturbed:
         first = _moved(first, lambda path: f"some/{path}")
     if first.files.keys() & second.files.keys():
         raise Unsuited
-    masks = [
-        (layout, frozenset(name for one in layout.truth.values() for name in one.files))
-        for layout in (first, second)
-    ]
     files = {
-        path: bytes_of(path, text, named) if is_image(path) else text
-        for layout, named in masks
+        path: bytes_of(path, text, masks_of(layout)) if is_image(path) else text
+        for layout in (first, second)
         for path, text in layout.files.items()
     }
     name = f"{first.name} + {second.name}"
@@ -374,40 +352,23 @@ def main() -> None:
     parser.add_argument("--mixed", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--all", action="store_true", help="also of layouts that are wrong")
-    parser.add_argument("--shown", type=int, default=3, help="examples of each layout")
     given = parser.parse_args()
-    begun, known = time.monotonic(), expected()
+    known = expected()
     layouts = [
         layout
         for name, layout in sorted(all_layouts().items())
         if (given.all or known.get(name) not in FAULTY)
         and (not given.names or any(part in name for part in given.names))
     ]
-    counts: dict[str, Counter[str]] = {"perturbed": Counter(), "mixed": Counter()}
-    by_step: Counter[str] = Counter()
-    by_name: Counter[str] = Counter()
+    verdicts: Counter[tuple[str, str]] = Counter()
     for layout, steps in made(given.count, given.mixed, given.seed, layouts):
-        kind = "mixed" if " + " in layout.name else "perturbed"
         outcome = outcome_of(layout)
-        counts[kind][outcome.verdict] += 1
+        verdicts["mixed" if " + " in layout.name else "perturbed", outcome.verdict] += 1
         if outcome.verdict in FAULTY:
-            by_step.update(steps)
-            by_name[layout.name] += 1
-            if by_name[layout.name] > given.shown:
-                continue
             print(f"\n== {layout.name}: {', '.join(steps)}: {outcome.verdict}")
-            print("\n".join(outcome.message.rstrip().splitlines()[:6]))
-            for fault in outcome.faults[:3]:
-                print(f"  ! {fault}")
-    for kind, verdicts in counts.items():
-        print(f"\n{kind}: {sum(verdicts.values())}")
-        for verdict, count in verdicts.most_common():
-            print(f"{count:5} {verdict}")
-    print("\nwrong, by layout:")
-    for name, count in by_name.most_common():
-        print(f"{count:5} {name}")
-    print(f"\nsteps of what is wrong: {dict(by_step.most_common())}")
-    print(f"{time.monotonic() - begun:.1f} s")
+            print("\n".join([*outcome.message.rstrip().splitlines()[:6], *outcome.faults[:3]]))
+    for (kind, verdict), count in verdicts.most_common():
+        print(f"{count:5} {kind}: {verdict}")
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ def test_an_ordinary_folder_is_packed_without_a_question(layout: Layout, tmp_pat
     assert outcome.verdict == RIGHT, outcome.message
 
 
-@pytest.mark.parametrize("package", sampled(_PACKAGES, every=25))
+@pytest.mark.parametrize("package", sampled(_PACKAGES, every=60))
 def test_texts_of_a_package_beside_images_are_ignored(package: str, tmp_path: Path) -> None:
     truth = _SOUND[_PACKAGES.index(package) % len(_SOUND)]
     files = images(truth)

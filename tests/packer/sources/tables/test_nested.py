@@ -12,7 +12,6 @@ from packing import pack
 from PIL import Image
 
 import reader
-from packer.errors import Rejected
 from packer.options.declared import PackOptions
 
 BOXES = [[30, 20, 10, 12], [20, 9, 8, 9]]
@@ -65,35 +64,3 @@ def test_the_column_objects_is_read_with_all_that_it_holds(
     with loader:
         (boxes,) = next(iter(loader))
     assert sorted(len(one["boxes"]) for one in boxes) == [0, 2]
-
-
-@pytest.mark.parametrize(
-    ("table", "content"),
-    [
-        ("boxes.csv", 'image,label,bbox\na.png,cat,"[[30,20,10,12],[20,9,8,9]]"\nb.png,dog,[]\n'),
-        (
-            "metadata.jsonl",
-            [
-                {"file_name": "a.png", "bbox": BOXES, "label": ["cat", "cat"]},
-                {"file_name": "b.png", "bbox": [[1, 2, 3, 1]], "label": ["dog"]},
-            ],
-        ),
-    ],
-)
-def test_several_boxes_in_a_cell_are_so_many_objects(
-    tmp_path: Path, table: str, content: Any
-) -> None:
-    first, _ = packed(tmp_path, table, content)
-    assert first == {"boxes": BOXES, "categories": [0, 0]}
-
-
-def test_lists_of_different_lengths_are_named_by_their_row(tmp_path: Path) -> None:
-    rows = [
-        {"file_name": "a.png", "objects": OBJECTS | {"id": [1]}},
-        {"file_name": "b.png", "objects": OBJECTS},
-    ]
-    with pytest.raises(Rejected) as refused:
-        packed(tmp_path, "metadata.jsonl", rows)
-    assert ("metadata.jsonl:1", "the lists of its 'objects' have different lengths") in (
-        refused.value.files
-    )

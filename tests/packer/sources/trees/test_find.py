@@ -78,17 +78,6 @@ def test_archives_by_split_are_packed_as_the_folders_that_they_unpack_to(
     assert archives == folders
 
 
-def test_templates_and_globs_name_the_files_in_archives_by_split(
-    tmp_path: Path, make_jpegs: Callable[..., dict[str, bytes]], run_packer: Run
-) -> None:
-    files = make_jpegs(*(f"{split}/{name}.jpg" for split in ("train", "val") for name in NAMES))
-    src = write(tmp_path / "src", files, {"train": "zip", "val": "zip"})
-    options = ("--images", "{split}/{label}/{key}.jpg", "--ignore", "val/dog/**")
-    done = run_packer("pack", src, tmp_path / "dst", *options)
-    assert done.returncode == 0, done.stderr
-    assert "splits train 6, val 3" in done.stdout
-
-
 def test_tars_of_samples_beside_another_split_are_refused_with_a_command_for_one(
     tmp_path: Path, make_jpegs: Callable[..., dict[str, bytes]], run_packer: Run
 ) -> None:

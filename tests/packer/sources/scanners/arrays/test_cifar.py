@@ -186,57 +186,6 @@ def test_a_pickle_that_calls_something_is_refused_by_name(
 
 
 @pytest.mark.parametrize("classes", [10], indirect=True)
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        ({"data_batch_3.bin": None}, r"lacks data_batch_3\.bin"),
-        ({"data_batch_3.bin": b""}, r"data_batch_3\.bin is truncated"),
-        ({"data_batch_3.bin": bytes(3072)}, r"data_batch_3\.bin is truncated"),
-        ({"data_batch_3.bin": b"\x0a" + bytes(3072)}, r"data_batch_3\.bin has labels from 10"),
-        ({"batches.meta.txt": b"cat\ndog\n"}, "there are 2 classes"),
-    ],
-)
-def test_a_damaged_binary_version_is_refused_by_name(
-    tmp_path: Path,
-    binary_files: dict[str, bytes],
-    write_files: Write,
-    scan: ScanOf,
-    change: dict[str, bytes | None],
-    reason: str,
-) -> None:
-    files = binary_files | change
-    path = write_files(tmp_path / "f", {n: data for n, data in files.items() if data is not None})
-    with pytest.raises(UnusableInput, match=reason):
-        scan(path)
-
-
-@pytest.mark.parametrize("classes", [10], indirect=True)
-@pytest.mark.parametrize(
-    "content",
-    [
-        {},
-        {"data": b"x", "labels": [1]},
-        {"data": np.zeros((2, 3072), np.uint8), "labels": [1]},
-        {"data": np.zeros((2, 3072), np.uint8), "labels": [1, -1]},
-        {"data": np.zeros((2, 3072), np.uint8), "labels": [1, 10]},
-        {"data": np.zeros((2, 3072), np.uint8), "labels": [1, 10**30]},
-        {"data": np.zeros((2, 3071), np.uint8), "labels": [1, 2]},
-        {"data": np.zeros((0, 3072), np.uint8), "labels": []},
-    ],
-)
-def test_a_batch_that_is_none_is_refused_by_name(
-    tmp_path: Path,
-    python_files: dict[str, bytes],
-    write_files: Write,
-    scan: ScanOf,
-    content: dict[str, object],
-) -> None:
-    files = python_files | {"data_batch_2": pickle.dumps(content, 3)}
-    with pytest.raises(UnusableInput, match="data_batch_2 "):
-        scan(write_files(tmp_path / "folder", files))
-
-
-@pytest.mark.parametrize("classes", [10], indirect=True)
 def test_a_truncated_archive_is_refused(tmp_path: Path, four: list[Path], scan: ScanOf) -> None:
     data = four[0].read_bytes()
     (tmp_path / "cut.tar.gz").write_bytes(data[: len(data) // 2])
@@ -252,15 +201,6 @@ def test_an_archive_with_a_file_too_large_is_refused(
     path = write_tar(tmp_path / "bomb.tar.gz", files, "w:gz")
     with pytest.raises(UnusableInput, match=r"data_batch_1\.bin has 268435457 bytes"):
         scan(path)
-
-
-@pytest.mark.parametrize("classes", [10], indirect=True)
-def test_a_file_that_does_not_belong_is_named(
-    tmp_path: Path, binary_files: dict[str, bytes], write_files: Write, scan: ScanOf
-) -> None:
-    found = scan(write_files(tmp_path / "folder", binary_files | {"notes.txt": b"x"}))
-    assert found.skipped == {"notes.txt": "it is not a part of CIFAR"}
-    assert found.ignored == {"readme.html"}
 
 
 @pytest.mark.parametrize("classes", [10], indirect=True)

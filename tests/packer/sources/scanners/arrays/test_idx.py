@@ -75,19 +75,6 @@ def test_every_pixel_and_label_comes_back(
     assert Manifest.load(tmp_path / "dst").classes == tuple("0123456789")
 
 
-def test_names_of_other_sets_are_known(
-    tmp_path: Path, files: dict[str, bytes], write_files: Write, scan: ScanOf
-) -> None:
-    letters = {f"emnist-letters-{name.replace('t10k', 'test')}": d for name, d in files.items()}
-    found = scan(write_files(tmp_path / "emnist", zipped(letters)), list("abcdefghij"))
-    assert [sample.split for sample in found.samples] == ["train"] * 12 + ["test"] * 5
-    dotted = {name.replace("-idx", ".idx"): data for name, data in files.items()}
-    assert len(scan(write_files(tmp_path / "dotted", dotted)).samples) == 17
-    write_files(tmp_path / "emnist", files)
-    with pytest.raises(UnusableInput, match=r"several datasets: .*emnist-letters"):
-        scan(tmp_path / "emnist")
-
-
 IMAGES, LABELS = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
 
 
@@ -143,21 +130,6 @@ def test_a_gzip_file_that_is_none_or_cut_is_refused(
         path = write_files(tmp_path / "mnist", zipped(files) | {f"{IMAGES}.gz": data})
         with pytest.raises(UnusableInput, match=rf"{IMAGES}\.gz"):
             scan(path)
-
-
-def test_labels_beyond_the_given_classes_are_refused(
-    tmp_path: Path, files: dict[str, bytes], write_files: Write, scan: ScanOf
-) -> None:
-    path = write_files(tmp_path / "mnist", files)
-    with pytest.raises(UnusableInput, match="labels from 0 to 4; there are 3 classes"):
-        scan(path, ["a", "b", "c"])
-
-
-def test_a_file_that_does_not_belong_is_named(
-    tmp_path: Path, files: dict[str, bytes], write_files: Write, scan: ScanOf
-) -> None:
-    found = scan(write_files(tmp_path / "mnist", files | {"notes.txt": b"x"}))
-    assert found.skipped == {"notes.txt": "it is not an IDX file"}
 
 
 def test_what_was_scanned_is_packed_though_the_file_is_gone(

@@ -1,14 +1,11 @@
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from made_images import make_image
 from packing import pack
 
-import packer
 import reader
 from packer.errors import BadImage, UnusableInput
 from packer.options.declared import PackOptions
@@ -107,26 +104,6 @@ def test_rows_of_boxes_arrive_in_a_batch_as_those_of_coco_do(
     of_0, of_1 = (found[keys.index(key)] for key in ("0", "1"))
     assert of_0["labels"].tolist() == [1, 0]
     assert of_0["boxes"][0].tolist() == of_1["boxes"][0].tolist() == [2, 4, 4, 8]
-
-
-@pytest.mark.parametrize("column", ["caption", "text", "mask_path", "caption_file", "depth"])
-def test_a_cell_may_be_longer_than_any_file_name(column: str, tmp_path: Path) -> None:
-    text = "a long text / with, a slash. " * 200
-    rows = [f"image,{column},label"]
-    for number in range(3):
-        make_image(number).save(tmp_path / f"{number}.jpg")
-        rows.append(f'{number}.jpg,"{text}",{number}')
-    (tmp_path / "list.csv").write_text("\n".join(rows))
-    packer.pack(tmp_path / "list.csv", tmp_path / "shards", jobs=1)
-    dataset = reader.Dataset(tmp_path / "shards")
-    assert json.loads(dataset.read(0, "json"))[column] == text
-
-
-def test_an_image_whose_path_is_longer_than_any_is_rejected_by_its_row(tmp_path: Path) -> None:
-    make_image(0).save(tmp_path / "0.jpg")
-    (tmp_path / "list.csv").write_text(f"image,label\n0.jpg,a\n{'x' * 300},b\n")
-    with pytest.raises(packer.Rejected, match=r"list.csv:3: .*File name too long"):
-        packer.pack(tmp_path / "list.csv", tmp_path / "shards", jobs=1)
 
 
 @pytest.mark.parametrize(("scale", "normalized"), [(1, True), (16, False)])

@@ -120,46 +120,6 @@ def test_other_fields_go_into_the_json(
     assert json.loads(path.read_text()) == {"corruption": "fog", "severity": "3"}
 
 
-MEMBERS = [
-    (
-        "{label}/images/{key}.png",
-        {"mask.png": "{label}/masks/{key}.png"},
-        "a/images/1.png a/masks/1.png",
-    ),
-    ("images/{key}", {"mask": "masks/{key}"}, "images/1.png masks/1.png"),
-    ("{key}.png", {"mask": "{key}_mask.png"}, "1.png 1_mask.png"),
-    ("{key}", {"mask": "{key}_mask"}, "1.png 1_mask.png"),
-    ("{id}_{key}.png", {"mask.png": "masks/{id}.png"}, "7_a.png masks/7.png"),
-]
-
-
-@pytest.mark.parametrize(("images", "members", "names"), MEMBERS)
-@pytest.mark.parametrize("zipped", [False, True])
-def test_a_member_is_the_file_at_the_filled_path(
-    images: str,
-    members: dict[str, str],
-    names: str,
-    zipped: bool,
-    tmp_path: Path,
-    make_jpegs: Callable[..., Any],
-    write_files: Write,
-    scan: Scan,
-) -> None:
-    files = make_jpegs(*names.split())
-    src = write_files(tmp_path / "src", files)
-    if zipped:
-        src = tmp_path / "src.zip"
-        with zipfile.ZipFile(src, "w") as archive:
-            for name, data in files.items():
-                archive.writestr(name, data)
-    found = scan(src, options=SourceOptions(images=(images,), members=members))
-    (sample,) = found.samples
-    content = found.source.files.read(sample)
-    assert "mask.png" in sample.members
-    assert (content.image, content.members["mask.png"]) == tuple(files.values())
-    assert not found.skipped
-
-
 def test_a_folder_beside_the_source_may_hold_members(
     tmp_path: Path,
     make_jpegs: Callable[..., Any],
