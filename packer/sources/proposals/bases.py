@@ -96,6 +96,7 @@ def _meant(
     for at in sorted([*which, None], key=lambda at: _are_counted(mains[0], folders, at)):
         ways = {_with_label(main.template(), main, at): main for main in mains}
         images = sorted(ways, key=lambda way: -len(_FIELD.sub("", way)))  # others may fit, too
+        images = [_with_split(way, images) for way in images]
         files = {}
         for name, (one, key, lacks) in members.items():
             text = _with_label(one.template(key), mains[0], at)
@@ -143,6 +144,16 @@ def _with_label(template: str, main: Group, at: int | None) -> str:
     if at is None or not folders:
         return template
     return template.replace(f"{{{folders[at]}}}", "{label}")
+
+
+def _with_split(way: str, ways: Sequence[str]) -> str:
+    """Return the template of a folder beside those of splits with its name as the split."""
+    for other in ways if "{split}" not in way else ():
+        before, split, behind = other.partition("{split}")
+        name = way.removeprefix(before).removesuffix(behind)
+        if split and re.fullmatch(r"[\w-]+", name) and f"{before}{name}{behind}" == way:
+            return f"{{split={name}}}{way}"
+    return way
 
 
 def _optional(name: str) -> str:

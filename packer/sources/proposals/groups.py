@@ -311,8 +311,8 @@ def _begun(group: Group) -> dict[tuple[str, str], list[File]]:
     """Return the files by the words that all names begin with, if two are roles: ``left_1``."""
     found: dict[tuple[str, str], list[File]] = defaultdict(list)
     for one in group.files:
-        word, sign, _ = re.split(r"([_\-. ]|$)", one.stem, maxsplit=1)
-        found[word + sign, ""].append(one)
+        match = re.match(r"([^\W\d_]+)[_\-. ](?=.)", one.stem)
+        found[match[0] if match else "", ""].append(one)
     sizes = {len(files) for files in found.values()}
     roles = [before for before, _ in found if len(before) > 2 and is_role(before[:-1])]
     return found if len(roles) > 1 and len(found) <= _MOST and len(sizes) == 1 else {}
