@@ -58,7 +58,7 @@ def readings(
         given += ["--ignore", glob.escape(os.path.relpath(tree.root / path, src))]
     found = [one for one in found if one.paths[0] not in needless]
     tried: set[tuple[str, ...]] = set()
-    count = 0
+    count, has_identities = 0, False
     if _are_referred_to([path for one in found for path in one.paths], unread):
         return
     for lists in lists_of(found, tree, src, len(unread.listing)):
@@ -73,12 +73,14 @@ def readings(
             made = scanned(reading, src, options)
             if not made or not _keeps_all(made.listing, unread.listing):
                 continue
-            if len(made.source.classes) >= len(made.listing) > 1:  # one of each
+            if len(np.unique(made.listing.labels)) >= len(made.listing) > 1:
+                has_identities = True  # a class for each image: the next reading is a choice
                 continue
             if "{_}" in "".join(words) or not made.numbers_folders:
                 count += 1
                 agrees = _agree(unread, made) or (lists.level >= 0 and lists.has("label"))
                 is_clear = is_clear and agrees and made.is_flat and not made.lost
+                is_clear = is_clear and not has_identities
                 words = (*words, *(("--on-error", "skip") if made.lost else ()))
                 reading = replace(reading, words=words)
                 is_clear = is_clear and not _has_identities(src, options, texts, classes)
