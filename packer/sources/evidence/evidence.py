@@ -188,8 +188,9 @@ def _of_other_splits(
     kinds = {without_split(one.paths[0]) for one in found if not one.paths[1:]}
     for text, decision in decisions:
         path = text.paths[0]
-        if not text.paths[1:] and path not in covered and without_split(path) in kinds:
-            yield from [decision.evidence] * decision.is_list
+        is_like = not text.paths[1:] and path not in covered and without_split(path) in kinds
+        if is_like and decision.is_list:
+            yield decision.evidence
 
 
 def _of_folders(
@@ -200,7 +201,8 @@ def _of_folders(
     for text in texts:
         folder, name = os.path.split(text.paths[0])
         line = text.text.decode("utf-8", "replace").strip()
-        is_value = 0 < len(line) <= LINE and "\n" not in line and line != os.path.basename(folder)
+        is_value = 0 < len(line) <= LINE and "\n" not in line
+        is_value &= os.path.basename(folder).lower() not in line.lower()  # a note on it
         if is_value and folder in images and not text.paths[1:] and text.paths[0] not in covered:
             alike[name].append((text.paths[0], line))
     for name, each in alike.items():

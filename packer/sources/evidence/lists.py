@@ -16,11 +16,12 @@ from typing import NamedTuple
 from packer.errors import UnusableInput
 from packer.sources.evidence.folders import SPLIT
 from packer.sources.scanners.templates.proposed import form_of, in_order, proposed
-from packer.sources.tables.texts import FOLDERS, ORDER, Evidence, folder_of, text_of
+from packer.sources.tables.texts import FOLDERS, NAMES, ORDER, Evidence, folder_of, text_of
 from packer.sources.trees.names import splits_of
 from packer.sources.trees.tree import Tree
 
 _WHOLE = 1 << 26  # bytes of a file for which a template is proposed
+_FEW_FILES = 8  # that name images together
 FOLDER = "{folder}"
 LABEL = re.compile(r"\{label(?=[:?}])")
 _UNCLEAR = re.compile(r"\{value\d|\{\w+\+")  # columns without names, and several values
@@ -72,6 +73,7 @@ def _text(tree: Tree, one: Evidence) -> str | None:
 def lists_of(found: Sequence[Evidence], tree: Tree, src: Path, images: int) -> Iterator[Lists]:
     """Yield the lists of all texts; none if one of them has no template."""
     stems = [_stem(one.paths[0]) for one in found]
+    found = [each for one in found for each in _single(one)]
     alike: dict[object, list[Evidence]] = {}
     for one in found:
         kind = without_split(one.paths[0])
@@ -98,6 +100,15 @@ def lists_of(found: Sequence[Evidence], tree: Tree, src: Path, images: int) -> I
             is_clear &= not are_flags
             for at, texts in enumerate(_with_one_label([one.texts for one in some], are_flags)):
                 yield Lists(_with_splits(texts), is_clear=is_clear and not at, level=level)
+
+
+def _single(one: Evidence) -> Iterator[Evidence]:
+    """Yield each of a few files that name images together."""
+    count = len(one.paths)
+    if one.kind == NAMES and one.lines and count <= _FEW_FILES:
+        yield from (replace(one, paths=(path,), count=one.count // count) for path in one.paths)
+    else:
+        yield one
 
 
 def _of_few(lists: Sequence[Lists], images: int) -> tuple[Lists, ...]:
@@ -183,7 +194,13 @@ def _with_splits(texts: Sequence[str]) -> tuple[str, ...]:
     """Return lists with the splits that their names hold, if each has another."""
     stems = [_stem(text.partition(": ")[0]) for text in texts]
     splits = list(map(_split_in, stems))
-    if len({*splits}) < max(len(texts), 2) or {*splits} & {*stems}:
+    alike: dict[str, list[str]] = {}  # the fields of lists -> the splits of these
+    for text, split in zip(texts, splits, strict=True):
+        alike.setdefault(text.partition(": ")[2], []).append(split)
+    each = [own for own in alike.values() if len({*own}) == len(own) > 1]
+    if {*splits} & {*stems} or (len({*splits}) < len(texts) and len(each) < len(alike)):
+        return tuple(texts)
+    if len({*splits}) < 2:
         return tuple(texts)
     pairs = zip(texts, splits, strict=True)
     return tuple(t if "{split" in t else f"{t} {{split={one}}}" for t, one in pairs)

@@ -105,7 +105,8 @@ class Decision:
 
     @property
     def is_list(self) -> bool:
-        """Whether nearly all of its lines name images."""
+        """Whether nearly all of its lines name images, if only by numbers or words."""
+        self._used = self._used if len(self._used.keys) else self._bare
         return len(self._lines) >= max(1, _NEARLY * self._filled)
 
     @property

@@ -26,6 +26,7 @@ from packer.sources.evidence.scanned import Reading, Scanned, scanned
 from packer.sources.scanners.templates.lines import ListTemplate
 from packer.sources.scanners.templates.lists import read_lists
 from packer.sources.tables.classes import separator_of
+from packer.sources.tables.name_tokens import CHUNK
 from packer.sources.tables.names import LABEL as LABELS
 from packer.sources.tables.names import counted, may_be_split
 from packer.sources.tables.splits import SplitSurvey
@@ -38,6 +39,7 @@ _MOST = 3  # readings that are named
 _TRIED = 12
 _LABEL = re.compile(r"\{label(?::\w+)?\}")
 _COLUMN = re.compile(r"\{(?!split)(\w+)\??(?::([^}]*))?\}")
+_TOKEN = re.compile(rb'"(?=[^"]*\d)[0-9a-zA-Z-]{16,}"')
 _IDS = frozenset({"id", "pid", "personid", "identity", "individual", "individualid"})
 
 
@@ -56,7 +58,9 @@ def readings(
         given += ["--ignore", glob.escape(os.path.relpath(tree.root / path, src))]
     found = [one for one in found if one.paths[0] not in needless]
     tried: set[tuple[str, ...]] = set()
-    count = 0
+    count, has_identities = 0, False
+    if _are_referred_to([path for one in found for path in one.paths], unread):
+        return
     for lists in lists_of(found, tree, src, len(unread.listing)):
         for folders, texts, is_whole in _ways(lists, base, unread):
             words = (*folders, *given, *(word for one in texts for word in ("--labels", one)))
@@ -69,10 +73,14 @@ def readings(
             made = scanned(reading, src, options)
             if not made or not _keeps_all(made.listing, unread.listing):
                 continue
+            if len(np.unique(made.listing.labels)) >= len(made.listing) > 1:
+                has_identities = True  # a class for each image: the next reading is a choice
+                continue
             if "{_}" in "".join(words) or not made.numbers_folders:
                 count += 1
                 agrees = _agree(unread, made) or (lists.level >= 0 and lists.has("label"))
                 is_clear = is_clear and agrees and made.is_flat and not made.lost
+                is_clear = is_clear and not has_identities
                 words = (*words, *(("--on-error", "skip") if made.lost else ()))
                 reading = replace(reading, words=words)
                 is_clear = is_clear and not _has_identities(src, options, texts, classes)
@@ -81,6 +89,19 @@ def readings(
                     named = os.path.relpath(made.tree.root / names)
                     reading = replace(reading, words=(*words, "--classes", named))
                 yield replace(reading, is_clear=is_clear), made
+
+
+def _are_referred_to(lists: Sequence[str], unread: Scanned) -> bool:
+    """Return whether JSON that names no image has the numbers of records of a list that does."""
+
+    def numbers(path: str) -> set[bytes]:
+        return (
+            {*_TOKEN.findall(unread.tree.begin(path, CHUNK))} if path.endswith(".json") else set()
+        )
+
+    own = set[bytes]().union(*map(numbers, lists))
+    others = (numbers(path) for path in unread.left if path not in lists)
+    return bool(own) and any(len(own & other) > 1 for other in others)
 
 
 def _keeps_all(table: SampleTable, before: SampleTable) -> bool:
@@ -174,7 +195,7 @@ def _ways(
     roles = [role for role in ("label", "split") if f"{{{role}" in "".join(base)]
     both = [role for role in roles if lists.has(role)]
     if not base:
-        if len(unread.source.classes) < 2 and not any(listing.by_split()):
+        if not (len(unread.source.classes) > 1 or any(listing.by_split()) or unread.has_objects):
             yield (), texts, True
         return
     listed = set(re.findall(r"\?: .*\{split=(\w+)\}", "\n".join(texts)))

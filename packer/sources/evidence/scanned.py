@@ -45,6 +45,11 @@ class Scanned:
         """The files that are no images and are ignored."""
         return [item.name for item in self.listing.skipped if item.reason == NOT_AN_IMAGE]
 
+    @property
+    def has_objects(self) -> bool:
+        """Whether it reads objects of images, which a list would replace."""
+        return bool(self.source.facts.boxes)
+
     @cached_property
     def digest(self) -> int:
         """A number that is the same where labels, splits and members are."""

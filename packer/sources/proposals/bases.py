@@ -86,9 +86,10 @@ def _meant(
 ) -> Iterator[Base]:
     """Yield what the folders may mean that are no parts and no splits."""
     folders = [name for name in mains[0].fields if name != "split"]
+    is_varied = len({len(one.fields) for one in mains}) > 1
     which = [
         at
-        for at in [-1, 0][: len(folders)]
+        for at in [-1, 0][: min(len(folders), 1 if is_varied else 2)]
         if _may_be_classes(mains[0], folders, at, bool(members))
     ]
     if not (folders or members) and (camera := _after_identities(mains)):
@@ -96,6 +97,7 @@ def _meant(
     for at in sorted([*which, None], key=lambda at: _are_counted(mains[0], folders, at)):
         ways = {_with_label(main.template(), main, at): main for main in mains}
         images = sorted(ways, key=lambda way: -len(_FIELD.sub("", way)))  # others may fit, too
+        images = [_with_split(way, images) for way in images]
         files = {}
         for name, (one, key, lacks) in members.items():
             text = _with_label(one.template(key), mains[0], at)
@@ -127,8 +129,8 @@ def _may_be_classes(main: Group, folders: Sequence[str], at: int, has_parts: boo
         is_role(os.path.basename(main.folder)) or all(one[at].isdecimal() for one in each)
     ):
         return False
-    if len(each) == len({one[at] for one in each}):  # one of each
-        return False
+    if all(key.lower().startswith(one[at]) for one, (_, key) in zip(each, main.keys, strict=True)):
+        return len(each) > len({one[at] for one in each})  # else each has the name of its image
     return not folders[1:] or at == 0 or not all(one[0] in one[-1] for one in each)
 
 
@@ -143,6 +145,16 @@ def _with_label(template: str, main: Group, at: int | None) -> str:
     if at is None or not folders:
         return template
     return template.replace(f"{{{folders[at]}}}", "{label}")
+
+
+def _with_split(way: str, ways: Sequence[str]) -> str:
+    """Return the template of a folder beside those of splits with its name as the split."""
+    for other in ways if "{split}" not in way else ():
+        before, split, behind = other.partition("{split}")
+        name = way.removeprefix(before).removesuffix(behind)
+        if split and re.fullmatch(r"[\w-]+", name) and f"{before}{name}{behind}" == way:
+            return f"{{split={name}}}{way}"
+    return way
 
 
 def _optional(name: str) -> str:

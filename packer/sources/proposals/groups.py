@@ -209,11 +209,11 @@ def _divided(
         groups |= {(literal(name), ""): own for name, own in below.items()}
     else:
         added = f"folder{sum(one != 'split' for one in fields) + 1}"
-        start = _PARTITION.match(next(iter(below)))  # of Hive: label=cat
-        start = start[0] if start and all(name.startswith(start[0]) for name in below) else ""
-        each = [(name.removeprefix(start), own) for name, own in below.items()]
+        match = _PARTITION.match(next(iter(below)))  # of Hive: label=cat
+        word = match[0] if match and all(name.startswith(match[0]) for name in below) else ""
+        each = [(name.removeprefix(word), own) for name, own in below.items()]
         every = [one for name, own in each for one in _valued(own, name)]
-        groups[f"{literal(start)}{{{added}}}", added] = every
+        groups[f"{literal(word)}{{{added}}}", added] = every
     start = f"{template}/" if template else ""
     for (name, added), own in groups.items():
         more = (*fields, added) if added else fields
@@ -328,8 +328,8 @@ def _begun(group: Group) -> dict[tuple[str, str], list[File]]:
     """Return the files by the words that all names begin with, if two are roles: ``left_1``."""
     found: dict[tuple[str, str], list[File]] = defaultdict(list)
     for one in group.files:
-        word, sign, _ = re.split(r"([_\-. ]|$)", one.stem, maxsplit=1)
-        found[word + sign, ""].append(one)
+        match = re.match(r"([^\W\d_]+)[_\-. ](?=.)", one.stem)
+        found[match[0] if match else "", ""].append(one)
     sizes = {len(files) for files in found.values()}
     roles = [before for before, _ in found if len(before) > 2 and is_role(before[:-1])]
     return found if len(roles) > 1 and len(found) <= _MOST and len(sizes) == 1 else {}

@@ -34,6 +34,7 @@ _FOLDERS = {"annotations", "annotation", "annots", "labels", "json", "jsons", "m
 _BEGINS = re.compile(
     rb'(\xef\xbb\xbf)?\s*\{\s*"(info|licenses?|images|annotations|categories|type)"\s*:'
 )
+_OTHERS = re.compile(rb'"(sentids|questions?|question_id)"\s*:')  # Karpathy's captions, and VQA
 _BEGINNING = 1 << 12  # bytes that are looked at
 _KIND = re.compile(
     r"_?(instances|person_keypoints|keypoints|captions|panoptic|stuff|image_info|coco|bbox"
@@ -102,7 +103,7 @@ def _files_of(tree: Tree, folder: str) -> Iterator[str]:
         if not name.lower().endswith(".json"):
             continue
         beginning = tree.head(path, _BEGINNING)
-        if _BEGINS.match(beginning) and b'"sentids"' not in beginning:  # Karpathy's captions
+        if _BEGINS.match(beginning) and not _OTHERS.search(beginning):
             yield path
 
 

@@ -194,6 +194,7 @@ class Joined:
             own = rows[row]
             if rows.are_many:
                 own = _of_many(rows, [row, *bound.further.get(number, ())])
+                own[ROWS] = found.pop(ROWS, []) + own[ROWS]  # of several lists
             _merge(found, own, rows.where(row))
         for ordered in self._ordered:
             rows, row = ordered.rows, ordered.row_of[number]

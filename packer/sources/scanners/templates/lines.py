@@ -29,7 +29,10 @@ from packer.words import Message, listed, option
 COMMENT = re.compile(r"#(?:[-=#\s]|$)")  # at the beginning of a line
 _MOST = 1 << 30  # bytes of a JSON file
 _MISSING = object()
-_MEMBER = re.compile(r"(.*\.json)#(.+)", re.IGNORECASE | re.DOTALL)  # of a file that is an object
+JSON = (".json", ".geojson")
+_MEMBER = re.compile(
+    r"(.*\.(?:geo)?json)#(.+)", re.IGNORECASE | re.DOTALL
+)  # of a file that is an object
 
 Line = tuple[int, dict[str, Any] | str]  # its number, and its fields or why it has none
 
@@ -145,7 +148,7 @@ def read_lines(tree: Tree, path: str, template: ListTemplate, remarks: list[str]
     if encoding.name == LATIN:
         remarks.append(f"{path} is not UTF-8. It is read as Latin-1.")
     of_json = partial(_of_json, template=template, where=tree.root / path)
-    if suffix == ".json":
+    if suffix in JSON:
         content = member(_json(file, encoding), template.member)
         if content is _MISSING:
             raise UnusableInput(f"{tree.root / path} has no member {template.member!r}.")

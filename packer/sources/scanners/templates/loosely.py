@@ -26,6 +26,7 @@ Images = Callable[
     [], Iterable[tuple[str, Mapping[str, str]]]
 ]  # their paths, and the fields of these
 _LOOKED_AT = 1000  # images, for what all names share
+_LONG = re.compile(r"(?<!\d)\d{5,}$")
 
 
 def as_numbers(fields: Mapping[str, Any]) -> dict[str, str]:
@@ -63,6 +64,8 @@ class Forms:
 
     def _forms(self, stem: str) -> Iterable[str]:
         yield as_number(stem.rpartition(".")[2])
+        if long := _LONG.search(stem):  # as those of COCO, whose names begin with their split
+            yield as_number(long[0])
         for before, behind in self._affixes:
             if stem.startswith(before) and stem.endswith(behind):
                 yield as_number(stem[len(before) : len(stem) - len(behind)])

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from packer.sources.scanners.templates.lines import COMMENT, member
+from packer.sources.scanners.templates.lines import COMMENT, JSON, member
 from packer.sources.scanners.templates.places import (
     LONGEST,
     ROLES,
@@ -24,7 +24,7 @@ from packer.sources.scanners.templates.places import (
     repeats,
 )
 from packer.sources.scanners.templates.template import KEY
-from packer.sources.tables.names import LABEL, SPLIT, may_be_split
+from packer.sources.tables.names import IMAGE, LABEL, SPLIT, may_be_split
 from packer.sources.trees.names import splits_of
 from packer.sources.trees.shape import plain
 from packer.sources.trees.walk import DELIMITERS, is_named_as_image
@@ -35,8 +35,9 @@ _FEW = 1000  # records that are looked at for their fields
 _SHARE = 0.5  # of the records that must name an image
 _DEEP = 3  # levels of members in which the name of an image is looked for
 _ABOUT = frozenset(  # members that are no records
-    {"metainfo", "info", "meta", "metadata", "schema", "columns", "index"}
+    {"metainfo", "info", "meta", "metadata", "schema", "columns", "index", "crs"}
 )
+_NAMES = frozenset({"types", "classes", "names"})  # members that are lists of names of classes
 
 
 def proposed(path: str, text: str, names: Names, stems: Sequence[str] = ()) -> str | None:
@@ -56,7 +57,7 @@ def form_of(path: str, text: str, names: Names, split: str = "") -> str | None:
     """Return the fields of the lines of a file; `split` is the field of a list of a split."""
     stem, suffix = os.path.splitext(os.path.basename(path))
     try:
-        if suffix.lower() == ".json":
+        if suffix.lower() in JSON:
             return _of_json(json.loads(text), names)
         if text.lstrip().startswith("{"):
             lines = filter(str.strip, text.splitlines())
@@ -127,6 +128,8 @@ def _of_json(content: Any, names: Names) -> str | None:
         inner = _of_json(value, names) if isinstance(value, list | dict) and value else None
         if inner and "." not in name and not inner.startswith("#"):
             found.append(f"#{name}: {inner}")
+        elif name in _NAMES and isinstance(value, list) and all(isinstance(v, str) for v in value):
+            continue
         elif name not in _ABOUT and (isinstance(value, list) or _is_deep(value)):
             return None  # what it holds would be lost
     return found[0] if len(found) == 1 else None
@@ -170,7 +173,7 @@ def _of_records(records: Sequence[Any], names: Names) -> str | None:
         for path, value in _leaves(record, _DEEP):
             if isinstance(value, str | int) and names(str(value)):
                 counts[path] = counts.get(path, 0) + 1
-    for path in sorted(counts, key=lambda path: -counts[path]):
+    for path in sorted(counts, key=lambda path: (-counts[path], plain(path[-1]) not in IMAGE)):
         values = [member(record, ".".join(path), None) for record in records]
         if counts[path] >= _SHARE * min(len(records), _FEW) and None not in values:
             return _keyed(records, path)
