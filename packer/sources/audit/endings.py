@@ -32,19 +32,25 @@ def variants(outcome: Outcome) -> Question | None:
     infix = () if texts else next(filter(None, map(infixes, names)), ())
     if not (found := texts or infix):
         return None
-    found = tuple(sorted(found, key=lambda text: (is_of_masks(text), text)))
+    found = tuple(sorted(found, key=lambda text: (_is_mask(text), is_of_masks(text), text)))
+    mains = [text for text in found[:_FEW] if not _is_mask(text)] or found[:1]
     readings: dict[str, Sequence[str]] = {}
     members = {one: member_of(*one.partition(".")[::2], is_optional=not all_have) for one in found}
     for way, meaning in _ways(outcome, is_infix=bool(infix)).items():
         key = f"{way}{{part}}{{}}{{key}}" if infix else f"{way}{{key}}{{}}"
         ways = {one: key.replace("{}", literal(one), 1) for one in found}
-        readings |= as_parts(f"Images have {{}}{meaning}", ways, members, *found[:_FEW])
+        readings |= as_parts(f"Images have {{}}{meaning}", ways, members, *mains)
     between = "in" if infix else "at the end of"
     return Question(
         f"pictures beside each other differ in {listed(found)} {between} their names only: they "
         "may be parts of one sample.",
         readings | {"Each is a sample of its own": AS_READ},
     )
+
+
+def _is_mask(ending: str) -> bool:
+    """Return whether the end of a name is that of a mask, or of one of several: ``_mask_1.png``."""
+    return is_named_as_mask(f"x{ending.rpartition('.')[0].rstrip('_- 0123456789')}.")
 
 
 def _ways(outcome: Outcome, *, is_infix: bool) -> Mapping[str, str]:

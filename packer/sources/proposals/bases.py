@@ -18,6 +18,7 @@ _LEAST = 0.5  # of the files of a part have an image
 _EDGE = re.compile(r"[_\-. ]+|(?<=\d)(?=[^\W\d_])")
 _FIELD = re.compile(r"\{.*?\}")
 _IDENTITY = re.compile(r"(\d{4,}|-1)(_[^\W\d])(?=\d)")  # before the number of a camera
+_SINGLE = 5  # images of which each is in a folder of its own
 _FEW = 20  # names that are looked at for what they have more than others
 
 
@@ -122,6 +123,8 @@ def _may_be_classes(main: Group, folders: Sequence[str], at: int, has_parts: boo
         is_role(os.path.basename(main.folder)) or all(one[at].isdecimal() for one in each)
     ):
         return False
+    if len(each) >= _SINGLE and len({one[at] for one in each}) == len(each):
+        return False  # a folder for each image
     return not folders[1:] or at == 0 or not all(one[0] in one[-1] for one in each)
 
 

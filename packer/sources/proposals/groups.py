@@ -11,15 +11,18 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import combinations
 from typing import NamedTuple
 
-from packer.sources.trees.names import is_role
+from packer.sources.trees.names import is_role, split_of
 from packer.sources.trees.outright import literal
 from packer.sources.trees.shape import IMAGES, may_be_masks, plain
+from packer.sources.trees.tokens import Affix
 from packer.sources.trees.walk import is_named_as_image
 
 _MOST = 12  # parts of a sample
 _OWN = "\0"  # in a name: the split of its folder
+_OTHER = "\1"  # another word for it: 1_training in train
 _SCENES = 3  # folders with the same files
 _SPLIT = re.compile(  # in the name of a folder
     r"(?<![a-z])(?:training|train|validation|valid|val|testing|test|dev|eval|query|gallery)"
@@ -70,7 +73,8 @@ class Group:
     def template(self, key: str = "{key}") -> str:
         """Return the template of its files."""
         end = f".{self.ext}" * bool(self.ext)
-        name = f"{literal(self.before)}{key}{literal(self.behind)}{end}".replace(_OWN, "{split}")
+        name = f"{literal(self.before)}{key}{literal(self.behind)}{end}"
+        name = name.replace(_OWN, "{split}").replace(_OTHER, "{_}")
         return f"{self.folder}/{name}" if self.folder else name
 
     @cached_property
@@ -119,7 +123,29 @@ def groups_of(paths: Collection[str]) -> list[Group]:
                 group.files.append(file)
         found += map(_without_split, groups.values())
     each = [one for group in found for part in _by_kinds(group) for one in _by_ends(part)]
-    return sorted(each, key=lambda one: one.rank)
+    return sorted(_without_affixes(each), key=lambda one: one.rank)
+
+
+def _without_affixes(groups: Sequence[Group]) -> list[Group]:
+    """Return groups without what all of their names begin and end with, if only so they join.
+
+    ``1_training`` and ``1_manual``, ``rain-1`` and ``norain-1``.
+    """
+    images = [one for one in groups if one.is_image]
+    found: dict[int, Group] = {}
+    for one in (group for group in images if not (group.before or group.behind)):
+        stems = [file.stem for file in one.files]
+        affix = Affix.of(stems)
+        if affix.before + affix.after and not any("/" in stem for stem in stems):
+            found[id(one)] = replace(one, before=affix.before, behind=affix.after)
+    chosen: set[int] = set()
+    for one, other in combinations(images, 2):
+        ours, theirs = (found.get(id(group), group) for group in (one, other))
+        if one.fields == other.fields and all(g.before or g.behind for g in (ours, theirs)):
+            both = ours.keys.keys() & theirs.keys.keys()
+            if len(both) >= _NEARLY * min(len(ours.keys), len(theirs.keys)):
+                chosen |= {id(one), id(other)}
+    return [found.get(id(one), one) if id(one) in chosen else one for one in groups]
 
 
 def _are_scenes(each: Sequence[Sequence[str]], template: str, fields: Sequence[str]) -> bool:
@@ -129,7 +155,7 @@ def _are_scenes(each: Sequence[Sequence[str]], template: str, fields: Sequence[s
     words = {re.sub(r"\d+", "", stem) for stem in stems}
     return (
         len(names) == 1
-        and len(each) >= _SCENES
+        and len(each) >= _SCENES - all(map(is_role, stems))
         and 2 <= len(stems) <= _MOST
         and (len(words) == len(stems) or len(stems) > 2)
         and not any(re.fullmatch(r"\d+|.*0\d+", stem) for stem in stems)  # frames are counted
@@ -143,8 +169,21 @@ def _without_split(group: Group) -> Group:
     if "split" not in group.fields:
         return group
     at = group.fields.index("split")
-    files = [one._replace(stem=one.stem.replace(one.values[at], _OWN)) for one in group.files]
+    each = [(file, file.values[at]) for file in group.files]
+    lasts = {_split_sign(file.stem, split) for file, split in each}
+    if _OTHER in lasts and "" not in lasts:
+        files = [file._replace(stem=re.sub("[^_]+$", _OTHER, file.stem)) for file, _ in each]
+        return replace(group, files=files)
+    files = [file._replace(stem=file.stem.replace(split, _OWN)) for file, split in each]
     return replace(group, files=files) if all(_OWN in one.stem for one in files) else group
+
+
+def _split_sign(stem: str, split: str) -> str:
+    """Return the sign for the last word of a name, if it is the split, or another word for it."""
+    word = stem.rpartition("_")[2]
+    if word == split:
+        return _OWN
+    return _OTHER if "" != split_of(word) == split_of(split) else ""
 
 
 def _by_kinds(group: Group) -> list[Group]:
@@ -303,14 +342,25 @@ def _ends(one: File, where: Mapping[tuple[tuple[str, ...], str], File]) -> tuple
 
 
 def _alternating(group: Group) -> dict[tuple[str, str], list[File]]:
-    """Return the files by the last word of their names, if all names have the same few."""
-    found: dict[tuple[str, str], list[File]] = defaultdict(list)
-    for one in group.files:
-        match = re.search(rf"[_\-. ](?:[^\W\d_]+|{_OWN})$", one.stem)
-        if match is None or not match.start():
-            return {}
-        found["", match[0]].append(one)
-    counts = Counter(one.stem[: -len(behind)] for (_, behind), own in found.items() for one in own)
-    is_many = 2 <= len(found) <= _MOST or found.keys() == {("", f"_{_OWN}")}
-    is_whole = is_many and sum(n == len(found) for n in counts.values())
-    return found if is_whole and is_whole >= _NEARLY * len(counts) else {}
+    """Return the files by the last or the first word of their names, if all have the same few."""
+    for pattern in (rf"()[_\-. ](?:[^\W\d_]+|{_OWN}|{_OTHER})$", r"^([^\W\d_]+[_\-. ])()(?=.)"):
+        found: dict[tuple[str, str], list[File]] = defaultdict(list)
+        for one in group.files:
+            match = re.search(pattern, one.stem)
+            if match is None or len(match[0]) == len(one.stem):
+                break
+            found[match[1], match[0][len(match[1]) :]].append(one)
+        else:
+            counts = Counter(
+                (one.values, one.stem[len(start) : len(one.stem) - len(end)])
+                for (start, end), own in found.items()
+                for one in own
+            )
+            is_many = 2 <= len(found) <= _MOST or found.keys() <= {
+                ("", f"_{_OWN}"),
+                ("", f"_{_OTHER}"),
+            }
+            is_whole = is_many and sum(n == len(found) for n in counts.values())
+            if is_whole and is_whole >= _NEARLY * len(counts):
+                return found
+    return {}

@@ -217,17 +217,22 @@ def endings(folders: Iterable[Sequence[str]]) -> tuple[tuple[str, ...], bool]:
         several = [(own[some], size) for own, size in counts if own[some] > 1]
         ways = [(count, total), tuple(map(sum, zip(*several, strict=True))) or (0, 1)]
         if count > 1 and any(2 * held * len(some) >= size for held, size in ways):
-            return some, count * len(some) == total
+            more = {
+                text for own, _ in counts for other in own if {*some} < {*other} for text in other
+            }
+            return tuple(sorted({*some, *more})), not more and count * len(some) == total
     return (), True
 
 
 def _endings(names: Sequence[str]) -> Counter[tuple[str, ...]]:
     """Return how often pictures of a folder differ in the same endings."""
     found: dict[str, set[str]] = defaultdict(set)
+    known = {name.rpartition(".")[0] for name in names}
     for name in names:
         stem, dot, ext = name.rpartition(".")
         found[stem].add(dot + ext)
-        if (at := _last_token(stem)) > 0:
+        first = stem.rstrip("0123456789")[:-1]  # x_mask_1 beside x_mask
+        if (at := _last_token(first if first in known else stem)) > 0:
             found[stem[:at]].add(name[at:])
     return Counter(tuple(sorted(some)) for some in found.values() if 1 < len(some) <= _FEW)
 

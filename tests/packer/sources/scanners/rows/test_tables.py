@@ -231,7 +231,7 @@ def test_a_table_that_contradicts_class_folders_is_refused_whatever_its_images_a
     names = [f"{kind}/{kind}_{n}.jpg" for kind in ("bird", "cat") for n in range(3)]
     src = write_files(tmp_path, make_jpegs(*names))
     (src / "labels.csv").write_text("file,label\n" + "".join(f"{name},cat\n" for name in names))
-    said = "labels.csv:2: bird/bird_0.jpg has the label 'cat', and is in the folder 'bird'."
+    said = "of 3 images of 6: labels.csv:2: bird/bird_0.jpg has the label 'cat', and is in the "
     with pytest.raises(UnusableInput, match=re.escape(said)):
         scan(src)
 
