@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from packer.sources.audit.outcome import AS_READ, Outcome, Question, Seen, as_parts, member_of, rank
 from packer.sources.tables.names import counted
-from packer.sources.trees.names import is_role
-from packer.sources.trees.shape import IMAGES, plain
+from packer.sources.trees.names import have_roles
+from packer.sources.trees.shape import IMAGES, may_be_masks, plain
 from packer.words import listed
 
 _LEAST = 3  # names in common, or folders
@@ -67,7 +67,8 @@ def _alike(
     del sets[_NONE]
     names, count = sets.most_common(1)[0] if sets else (_NONE, 0)
     stems = {name.rpartition(".")[0] for name in names}
-    are_named = len(stems) > 1 and all(is_role(stem) or plain(stem) in IMAGES for stem in stems)
+    others = [stem for stem in stems if plain(stem) not in IMAGES]
+    are_named = have_roles(others) if others[1:] else any(map(may_be_masks, others))
     if len(stems) > _IN_SCENE or count < max(_LEAST - are_named, _MOSTLY * len(inner)):
         return None
     texts = Counter(re.sub(r"[\d#]+", "", stem) for stem in stems)

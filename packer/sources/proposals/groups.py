@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
 
-from packer.sources.trees.names import is_role, split_of
+from packer.sources.trees.names import have_roles, is_role, split_of
 from packer.sources.trees.outright import literal
 from packer.sources.trees.shape import IMAGES, may_be_masks, plain
 from packer.sources.trees.tokens import Affix
@@ -127,25 +127,31 @@ def groups_of(paths: Collection[str]) -> list[Group]:
 
 
 def _without_affixes(groups: Sequence[Group]) -> list[Group]:
-    """Return groups without what all of their names begin and end with, if only so they join.
+    """Return groups without what all of their names begin or end with, if only so they join.
 
     ``1_training`` and ``1_manual``, ``rain-1`` and ``norain-1``.
     """
-    images = [one for one in groups if one.is_image]
+    images = [one for one in groups if one.is_image and "/" not in one.files[0].stem]
+    affixes = {
+        id(one): (one.before, one.behind)
+        if one.before or one.behind
+        else Affix.of([file.stem for file in one.files])[::2]
+        for one in images
+    }
     found: dict[int, Group] = {}
-    for one in (group for group in images if not (group.before or group.behind)):
-        stems = [file.stem for file in one.files]
-        affix = Affix.of(stems)
-        if affix.before + affix.after and not any("/" in stem for stem in stems):
-            found[id(one)] = replace(one, before=affix.before, behind=affix.after)
-    chosen: set[int] = set()
-    for one, other in combinations(images, 2):
-        ours, theirs = (found.get(id(group), group) for group in (one, other))
-        if one.fields == other.fields and all(g.before or g.behind for g in (ours, theirs)):
-            both = ours.keys.keys() & theirs.keys.keys()
-            if len(both) >= _NEARLY * min(len(ours.keys), len(theirs.keys)):
-                chosen |= {id(one), id(other)}
-    return [found.get(id(one), one) if id(one) in chosen else one for one in groups]
+    for pair in combinations(images, 2):
+        sides = list(zip(*(affixes[id(one)] for one in pair), strict=True))
+        own = [(a, b) if a != b else ("", "") for a, b in sides]
+        if pair[0].fields != pair[1].fields or not all(map(any, zip(*own, strict=True))):
+            continue
+        each = [
+            one if one.before or one.behind else replace(one, before=own[0][at], behind=own[1][at])
+            for at, one in enumerate(pair)
+        ]
+        both = each[0].keys.keys() & each[1].keys.keys()
+        if len(both) >= _NEARLY * min(len(one.keys) for one in each):
+            found |= {id(one): new for one, new in zip(pair, each, strict=True)}
+    return [found.get(id(one), one) for one in groups]
 
 
 def _are_scenes(each: Sequence[Sequence[str]], template: str, fields: Sequence[str]) -> bool:
@@ -155,8 +161,8 @@ def _are_scenes(each: Sequence[Sequence[str]], template: str, fields: Sequence[s
     words = {re.sub(r"\d+", "", stem) for stem in stems}
     return (
         len(names) == 1
-        and len(each) >= _SCENES - all(map(is_role, stems))
         and 2 <= len(stems) <= _MOST
+        and len(each) >= _SCENES - have_roles(stems)
         and (len(words) == len(stems) or len(stems) > 2)
         and not any(re.fullmatch(r"\d+|.*0\d+", stem) for stem in stems)  # frames are counted
         and bool(fields)
@@ -352,7 +358,10 @@ def _alternating(group: Group) -> dict[tuple[str, str], list[File]]:
             found[match[1], match[0][len(match[1]) :]].append(one)
         else:
             counts = Counter(
-                (one.values, one.stem[len(start) : len(one.stem) - len(end)])
+                (
+                    one.values if group.fields == ("split",) else (),
+                    one.stem[len(start) : -len(end) or None],
+                )
                 for (start, end), own in found.items()
                 for one in own
             )
@@ -360,7 +369,9 @@ def _alternating(group: Group) -> dict[tuple[str, str], list[File]]:
                 ("", f"_{_OWN}"),
                 ("", f"_{_OTHER}"),
             }
-            is_whole = is_many and sum(n == len(found) for n in counts.values())
-            if is_whole and is_whole >= _NEARLY * len(counts):
+            each: dict[object, list[bool]] = defaultdict(list)  # by splits: test may have no masks
+            for (values, _), count in counts.items():
+                each[values].append(count >= len(found))
+            if is_many and any(sum(whole) >= _NEARLY * len(whole) for whole in each.values()):
                 return found
     return {}
