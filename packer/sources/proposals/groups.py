@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
 
-from packer.sources.trees.names import have_roles, is_role, split_of
+from packer.sources.trees.names import have_roles, infixes, is_role, split_of
 from packer.sources.trees.outright import literal
 from packer.sources.trees.shape import IMAGES, may_be_masks, plain
 from packer.sources.trees.tokens import Affix
@@ -58,12 +58,19 @@ class Group:
     files: list[File] = field(default_factory=list)
     before: str = ""
     behind: str = ""
+    between: str = ""  # a word within their names
 
     @cached_property
     def keys(self) -> dict[tuple[tuple[str, ...], str], File]:
         """The files by the values of their fields and what is left of their names."""
         start, end = len(self.before), len(self.behind)
-        return {(one.values, one.stem[start : len(one.stem) - end]): one for one in self.files}
+        return {
+            (
+                one.values,
+                one.stem[start : len(one.stem) - end].replace(self.between or _OWN, _OWN, 1),
+            ): one
+            for one in self.files
+        }
 
     @cached_property
     def is_image(self) -> bool:
@@ -73,7 +80,8 @@ class Group:
     def template(self, key: str = "{key}") -> str:
         """Return the template of its files."""
         end = f".{self.ext}" * bool(self.ext)
-        name = f"{literal(self.before)}{key}{literal(self.behind)}{end}"
+        part = f"{{part}}{literal(self.between)}" * bool(self.between)
+        name = f"{part}{literal(self.before)}{key}{literal(self.behind)}{end}"
         name = name.replace(_OWN, "{split}").replace(_OTHER, "{_}")
         return f"{self.folder}/{name}" if self.folder else name
 
@@ -329,7 +337,11 @@ def _by_ends(group: Group) -> Iterator[Group]:
         found[_ends(one, where)].append(one)
     if len(found) == 1 and group.is_image:
         found = _alternating(group) or found
-    for (before, behind), files in found.items():
+    words = infixes([os.path.basename(one.path) for one in group.files]) if len(found) == 1 else ()
+    for word in words:
+        files = [one for one in group.files if word in one.stem]
+        yield replace(group, files=files, between=word)
+    for (before, behind), files in found.items() if not words else ():
         exts = {one.path.rpartition(".")[2] for one in files}
         ext = exts.pop() if len(found) > 1 and len(exts) == 1 else group.ext
         yield Group(group.folder, group.fields, ext, files, before, behind)
@@ -349,7 +361,7 @@ def _ends(one: File, where: Mapping[tuple[tuple[str, ...], str], File]) -> tuple
 
 def _alternating(group: Group) -> dict[tuple[str, str], list[File]]:
     """Return the files by the last or the first word of their names, if all have the same few."""
-    for pattern in (rf"()[_\-. ](?:[^\W\d_]+|{_OWN}|{_OTHER})$", r"^([^\W\d_]+[_\-. ])()(?=.)"):
+    for pattern in (rf"()[_\-. ](?:[^\W\d_]+\d?|{_OWN}|{_OTHER})$", r"^([^\W\d_]+[_\-. ])()(?=.)"):
         found: dict[tuple[str, str], list[File]] = defaultdict(list)
         for one in group.files:
             match = re.search(pattern, one.stem)

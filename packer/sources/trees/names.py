@@ -204,8 +204,8 @@ def _run_on(names: Sequence[str], images: Callable[[str], Iterable[tuple[str, st
     return True
 
 
-def endings(folders: Iterable[Sequence[str]]) -> tuple[tuple[str, ...], bool]:
-    """Return the endings by which the pictures of one sample differ, and whether all have them.
+def endings(folders: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """Return the endings by which the pictures of one sample differ.
 
     ``_sat.jpg`` and ``_mask.png`` behind the name that they share; ``.jpg`` and ``.png``; ``.jpg``
     and ``_thumb.jpg``. At least half of the pictures have them, of all `folders` or of those in
@@ -217,22 +217,17 @@ def endings(folders: Iterable[Sequence[str]]) -> tuple[tuple[str, ...], bool]:
         several = [(own[some], size) for own, size in counts if own[some] > 1]
         ways = [(count, total), tuple(map(sum, zip(*several, strict=True))) or (0, 1)]
         if count > 1 and any(2 * held * len(some) >= size for held, size in ways):
-            more = {
-                text for own, _ in counts for other in own if {*some} < {*other} for text in other
-            }
-            return tuple(sorted({*some, *more})), not more and count * len(some) == total
-    return (), True
+            return some
+    return ()
 
 
 def _endings(names: Sequence[str]) -> Counter[tuple[str, ...]]:
     """Return how often pictures of a folder differ in the same endings."""
     found: dict[str, set[str]] = defaultdict(set)
-    known = {name.rpartition(".")[0] for name in names}
     for name in names:
         stem, dot, ext = name.rpartition(".")
         found[stem].add(dot + ext)
-        first = stem.rstrip("0123456789")[:-1]  # x_mask_1 beside x_mask
-        if (at := _last_token(first if first in known else stem)) > 0:
+        if (at := _last_token(stem)) > 0:
             found[stem[:at]].add(name[at:])
     return Counter(tuple(sorted(some)) for some in found.values() if 1 < len(some) <= _FEW)
 
