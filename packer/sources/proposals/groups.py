@@ -29,6 +29,7 @@ _SPLIT = re.compile(  # in the name of a folder
     r"(?![a-z])|^(?:training|train|validation|valid|val|testing|test)(?=annot|mask|label|gt)",
     re.IGNORECASE,
 )
+_BEGIN = r"^([^\W\d_]+\d?[_\-. ])()(?=.)"  # of a name: its first word
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _NEARLY = 0.8  # of the names in a folder are those in another
 
@@ -338,10 +339,12 @@ def _by_ends(group: Group) -> Iterator[Group]:
     if len(found) == 1 and group.is_image:
         found = _alternating(group) or found
     words = infixes([os.path.basename(one.path) for one in group.files]) if len(found) == 1 else ()
-    for word in words:
-        files = [one for one in group.files if word in one.stem]
+    within = {word: [one for one in group.files if word in one.stem] for word in words}
+    if sum(map(len, within.values())) != len(group.files) or not all(within.values()):
+        within = {}
+    for word, files in within.items():
         yield replace(group, files=files, between=word)
-    for (before, behind), files in found.items() if not words else ():
+    for (before, behind), files in found.items() if not within else ():
         exts = {one.path.rpartition(".")[2] for one in files}
         ext = exts.pop() if len(found) > 1 and len(exts) == 1 else group.ext
         yield Group(group.folder, group.fields, ext, files, before, behind)
@@ -361,7 +364,7 @@ def _ends(one: File, where: Mapping[tuple[tuple[str, ...], str], File]) -> tuple
 
 def _alternating(group: Group) -> dict[tuple[str, str], list[File]]:
     """Return the files by the last or the first word of their names, if all have the same few."""
-    for pattern in (rf"()[_\-. ](?:[^\W\d_]+\d?|{_OWN}|{_OTHER})$", r"^([^\W\d_]+[_\-. ])()(?=.)"):
+    for pattern in (rf"()[_\-. ](?:[^\W_]*[^\W\d_][^\W_]*|{_OWN}|{_OTHER})$", _BEGIN):
         found: dict[tuple[str, str], list[File]] = defaultdict(list)
         for one in group.files:
             match = re.search(pattern, one.stem)
@@ -370,20 +373,19 @@ def _alternating(group: Group) -> dict[tuple[str, str], list[File]]:
             found[match[1], match[0][len(match[1]) :]].append(one)
         else:
             counts = Counter(
-                (
-                    one.values if group.fields == ("split",) else (),
-                    one.stem[len(start) : -len(end) or None],
-                )
+                (one.values, one.stem[len(start) : -len(end) or None])
                 for (start, end), own in found.items()
                 for one in own
             )
-            is_many = 2 <= len(found) <= _MOST or found.keys() <= {
+            has_splits = group.fields == ("split",)  # of which one may have no masks
+            each: dict[object, list[bool]] = defaultdict(list)
+            for (values, _), count in counts.items():
+                each[values if has_splits else ()].append(count == len(found))
+            texts = {re.sub(r"\d+", "", start + end) for start, end in found}  # one is a counter's
+            is_many = (2 <= len(found) <= _MOST and len(texts) > 1) or {*found} <= {
                 ("", f"_{_OWN}"),
                 ("", f"_{_OTHER}"),
             }
-            each: dict[object, list[bool]] = defaultdict(list)  # by splits: test may have no masks
-            for (values, _), count in counts.items():
-                each[values].append(count >= len(found))
             if is_many and any(sum(whole) >= _NEARLY * len(whole) for whole in each.values()):
                 return found
     return {}

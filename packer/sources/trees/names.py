@@ -21,21 +21,17 @@ _ROLES = frozenset(  # what a picture is to the others of its sample
     | {"noisy", "noise", "sharp", "blur", "blurred", "blurry", "rainy", "original", "originals"}
     | {"resized", "cropped", "thumb", "thumbs", "thumbnail", "thumbnails", "small", "preview"}
     | {"previews", "before", "after", "depth", "edges", "source", "reference", "ref", "degraded"}
+    | {"l", "r", "left", "right", "front", "rear", "color", "colour", "rgb", "ir", "infrared"}
     | {
-        "l",
-        "r",
-        "left",
-        "right",
-        "front",
-        "rear",
-        "color",
-        "colour",
-        "rgb",
-        "ir",
-        "infrared",
         "thermal",
+        "restored",
+        "annotation",
+        "annotations",
+        "seg",
+        "segmentation",
+        "semantic",
+        "truths",
     }
-    | {"restored", "annotation", "annotations", "seg", "segmentation", "semantic", "truths"}
 )
 _PARTS = IMAGES | {  # what a set is divided into without a meaning
     *("chunk", "part", "batch", "shard", "folder", "dir", "directory", "block", "archive", "zip"),
