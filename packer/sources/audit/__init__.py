@@ -2,6 +2,6 @@
 
 It knows no recogniser. `outcome` is the table of samples and the folders of their names; `divided`,
 `contradictions`, `scenes`, `parts`, `endings`, `named` and `copies` are the questions, pure
-functions over it and the `tokens` of names. `ask` raises the first that finds something, with a
-command for each interpretation.
+functions over it. `ask` raises the first that finds something, with a command for each
+interpretation.
 """

@@ -8,9 +8,11 @@ from packer.errors import UnusableInput
 from packer.options.declared import SourceOptions
 from packer.sources.audit import contradictions, copies, divided, endings, named, parts, scenes
 from packer.sources.audit.outcome import AS_READ, Outcome, Question
+from packer.sources.evidence.scanned import Reading, scanned
 from packer.sources.trees.outright import by_templates, without
 from packer.words import choices, listed
 
+_MOST = 20_000  # samples of a source whose commands are tried
 QUESTIONS: tuple[Callable[[Outcome], Question | None], ...] = (
     divided.partly_split,
     contradictions.other_splits,
@@ -43,9 +45,16 @@ def ask(outcome: Outcome, options: SourceOptions) -> None:
         return
     where = outcome.where
     if found := next(filter(None, (question(outcome) for question in QUESTIONS)), None):
-        each = dict(_with_lists(*one, outcome) for one in found.readings.items())
-        chosen = choices(where, each)
+        every = [_with_lists(*one, outcome) for one in found.readings.items()]
+        chosen = choices(where, {what: words for what, words in every if _packs(words, outcome)})
         raise UnusableInput(f"{where}: {found.text}", " Choose:" * bool(chosen), chosen)
+
+
+def _packs(words: Sequence[str], outcome: Outcome) -> bool:
+    """Return whether a command rejects no file; of large sources, none is tried."""
+    if len(outcome.listing) > _MOST or "--images" not in words:
+        return True
+    return scanned(Reading(tuple(words)), outcome.where, outcome.options) is not None
 
 
 def _with_lists(meaning: str, words: Sequence[str], outcome: Outcome) -> tuple[str, Sequence[str]]:

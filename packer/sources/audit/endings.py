@@ -1,9 +1,8 @@
 """Pictures beside each other in a folder that differ in a word of their names only (pure)."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
 
-from packer.sources.audit.outcome import AS_READ, Outcome, Question, as_parts, member_of, within
+from packer.sources.audit.outcome import AS_READ, Outcome, Question, within
 from packer.sources.trees.names import (
     endings,
     have_roles,
@@ -12,11 +11,9 @@ from packer.sources.trees.names import (
     is_of_masks,
     windows,
 )
-from packer.sources.trees.outright import literal
 from packer.words import listed
 
 _LEAST = 3  # pictures
-_FEW = 4  # interpretations of one kind
 _FOLDERS = 20  # that are looked at
 
 
@@ -28,37 +25,17 @@ def variants(outcome: Outcome) -> Question | None:
     for one in outcome.seen:
         each[one.split, one.folders].append(f"{one.stem}.{one.ext}")
     names = list(each.values())[:: len(each) // _FOLDERS + 1]
-    texts, all_have = endings(map(windows, names))
+    texts = endings(map(windows, names))
     infix = () if texts else next(filter(None, map(infixes, names)), ())
     if not (found := texts or infix):
         return None
     found = tuple(sorted(found, key=lambda text: (is_of_masks(text), text)))
-    readings: dict[str, Sequence[str]] = {}
-    members = {one: member_of(*one.partition(".")[::2], is_optional=not all_have) for one in found}
-    for way, meaning in _ways(outcome, is_infix=bool(infix)).items():
-        key = f"{way}{{part}}{{}}{{key}}" if infix else f"{way}{{key}}{{}}"
-        ways = {one: key.replace("{}", literal(one), 1) for one in found}
-        readings |= as_parts(f"Images have {{}}{meaning}", ways, members, *found[:_FEW])
     between = "in" if infix else "at the end of"
     return Question(
         f"pictures beside each other differ in {listed(found)} {between} their names only: they "
         "may be parts of one sample.",
-        readings | {"Each is a sample of its own": AS_READ},
+        {"Each is a sample of its own": AS_READ},
     )
-
-
-def _ways(outcome: Outcome, *, is_infix: bool) -> Mapping[str, str]:
-    """Return what templates of images begin with, and what that means; none if they cannot."""
-    start, levels = outcome.start, {len(folders) for folders in outcome.by_folder}
-    if not outcome.names:
-        return {start: ""}
-    rest = "".join(f"{{folder{n}}}/" for n in range(1, max(levels))) * is_infix
-    if is_infix and len(levels) > 1:
-        return {}
-    return {
-        f"{start}{{label}}/{rest}": ", and folders are classes",
-        f"{start}{'{folder}/' * is_infix}{rest}": ", and folders mean nothing",
-    }
 
 
 def masks_alone(outcome: Outcome) -> Question | None:

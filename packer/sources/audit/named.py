@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from packer.sources.audit.outcome import Outcome, Question, Seen, as_parts
-from packer.sources.audit.tokens import tokens, words
 from packer.sources.trees.outright import by_templates, literal
 from packer.sources.trees.shape import IMAGES
+from packer.sources.trees.tokens import tokens, words
 from packer.words import listed
 
 _LEAST = 4  # names
@@ -64,7 +64,9 @@ def labels_in_names(outcome: Outcome) -> Question | None:
     end = f".{ends.pop()}" if len(ends) == 1 else ""
     readings: dict[str, Sequence[str]] = {}
     for place in places[:_SHOWN]:
-        if place.is_crossed and len(place.values) <= _MOST_NUMBERS and len(by_split) == 1:
+        everywhere = [one for some in found.values() for one in some if one.is_crossed]
+        same = [one.template for one in everywhere].count(place.template) == len(by_split)
+        if same and len(place.values) <= _MOST_NUMBERS and "{folder}" not in outcome.start:
             readings |= _as_parts(outcome, place, end)
         words = [
             (f"{{split={split}}}" if split else "")

@@ -17,11 +17,11 @@ from packer.errors import BadImage
 from packer.options.declared import SourceOptions
 from packer.samples.records import Reader, Source
 from packer.samples.table import SampleTable
-from packer.sources.audit.tokens import shared
 from packer.sources.tables.texts import text_of
 from packer.sources.trees.names import splits_of
 from packer.sources.trees.outright import by_templates, literal, member
 from packer.sources.trees.shape import IMAGES, may_be_masks, plain
+from packer.sources.trees.tokens import shared
 from packer.sources.trees.tree import Tree
 from packer.words import listed
 

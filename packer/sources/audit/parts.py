@@ -24,9 +24,9 @@ from packer.sources.audit.outcome import (
     rank,
     within,
 )
-from packer.sources.audit.tokens import Affix, shared, tokens, unpadded
 from packer.sources.trees.names import are_counters, have_roles, nearly_all
 from packer.sources.trees.shape import IMAGES, plain
+from packer.sources.trees.tokens import Affix, shared, tokens, unpadded
 from packer.words import listed
 
 _LEAST = 3  # names in common

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from packer.sources.audit.outcome import AS_READ, Outcome, Question, Seen, as_parts, member_of, rank
 from packer.sources.tables.names import counted
+from packer.sources.trees.names import have_roles
+from packer.sources.trees.shape import IMAGES, may_be_masks, plain
 from packer.words import listed
 
 _LEAST = 3  # names in common, or folders
@@ -65,7 +67,9 @@ def _alike(
     del sets[_NONE]
     names, count = sets.most_common(1)[0] if sets else (_NONE, 0)
     stems = {name.rpartition(".")[0] for name in names}
-    if len(stems) > _IN_SCENE or count < max(_LEAST, _MOSTLY * len(inner)):
+    others = [stem for stem in stems if plain(stem) not in IMAGES]
+    are_named = have_roles(others) if others[1:] else any(map(may_be_masks, others))
+    if len(stems) > _IN_SCENE or count < max(_LEAST - are_named, _MOSTLY * len(inner)):
         return None
     texts = Counter(re.sub(r"[\d#]+", "", stem) for stem in stems)
     is_counted = min(texts.values()) > 1 and (len(stems) != 2 or count <= _LEAST)

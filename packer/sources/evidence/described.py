@@ -25,7 +25,8 @@ def described(words: Sequence[str], left: Sequence[str] = ()) -> str:
     members = [one.partition("=")[0].removesuffix("?") for one in given["--member"]]
     folder = images[0].rpartition("/")[0] if images else ""
     said = [f"images{f' in {folder}' * bool(folder)} have {listed(members)}"] if members else []
-    said += [*_of_folders(images), *_of_lists(images, lists)]
+    has_labels = any({"label", "class"} & set(one.names) for one in lists)
+    said += [*_of_folders(images, has_labels=has_labels), *_of_lists(images, lists)]
     said = said or ["all images are samples"]
     said += [f"ignore {', '.join(given['--ignore'])}"] if given["--ignore"] else []
     said += ["lines whose image is not there are left out"] if given["--on-error"] else []
@@ -34,15 +35,17 @@ def described(words: Sequence[str], left: Sequence[str] = ()) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _of_folders(images: Sequence[str]) -> Iterator[str]:
-    """Yield what folders are, and the names of images."""
+def _of_folders(images: Sequence[str], *, has_labels: bool) -> Iterator[str]:
+    """Yield what folders are, and the names of images; `has_labels`: lists have the classes."""
     folders = [name for way in images for name in _FIELD.findall(way.rpartition("/")[0])]
     if way := next((way for way in images if _LABEL.search(way)), ""):
         yield _classes(way)
     if "split" in folders:
         yield "folders are splits"
     if set(folders) - _MEANING:
-        yield f"{'other ' * ('label' in folders or 'split' in folders)}folders go into the json"
+        none = "" if has_labels or any(map(_LABEL.search, images)) else ", without classes"
+        others = "other " * ("label" in folders or "split" in folders)
+        yield f"{others}folders go into the json{none}"
     elif "_" in folders:
         yield "folders mean nothing"
     for split in {match[1]: None for match in map(_OTHERS.search, images) if match}:

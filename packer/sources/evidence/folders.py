@@ -122,6 +122,8 @@ class Folders:
             is_more = form.partition(": ")[2].startswith("{key} {split=")
             is_more |= len({*zip(named, *values, strict=True)}) > len({*named})
             varied = 2 * is_more or sum(_varies(column, own) for column in values)
+            is_of_split = SPLIT.search(os.path.basename(text.paths[0]))  # not one of classes
+            varied += varied == 1 and bool(is_of_split) and all(map(str.isdecimal, known))
             if varied == 1 and len(known) == len(named) == len(counts):
                 word = next(c for c in values if _varies(c, own))[0]
                 self.remarks.append(

@@ -98,8 +98,12 @@ def lists_of(found: Sequence[Evidence], tree: Tree, src: Path, images: int) -> I
             is_clear &= not any("?: " in text for one in some for text in one.texts)
             are_flags = sum(one.are_flags for one in some) > 1
             is_clear &= not are_flags
-            for at, texts in enumerate(_with_one_label([one.texts for one in some], are_flags)):
-                yield Lists(_with_splits(texts), is_clear=is_clear and not at, level=level)
+            each_text = _with_one_label([one.texts for one in some], are_flags)
+            for at, texts in enumerate(map(_with_splits, each_text)):
+                if sum(one.images for one in some) <= images and (divided := _divided(texts)):
+                    is_clear = False  # each names other images, and its name may be their split
+                    yield Lists(divided, is_clear=False, level=level)
+                yield Lists(texts, is_clear=is_clear and not at, level=level)
 
 
 def _single(one: Evidence) -> Iterator[Evidence]:
@@ -206,6 +210,16 @@ def _with_splits(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(t if "{split" in t else f"{t} {{split={one}}}" for t, one in pairs)
 
 
+def _divided(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return lists of one form, without splits, with their names as these: seen and unseen."""
+    stems = [_stem(text.partition(": ")[0].rstrip("?")) for text in texts]
+    are_alike = len({text.partition(": ")[2] for text in texts}) == 1
+    are_names = len({*stems}) > 1 and all(re.fullmatch(r"[^\W\d]+", stem) for stem in stems)
+    if not are_alike or not are_names or "{split" in "".join(texts):
+        return ()
+    return tuple(f"{text} {{split={stem}}}" for text, stem in zip(texts, stems, strict=True))
+
+
 def _forms(one: Evidence, tree: Tree, src: Path, stems: Sequence[str]) -> Iterator[Lists]:
     """Yield the templates of a text; ``{folder`` is the field of the folders that it names."""
     text = _text(tree, one)
@@ -230,6 +244,9 @@ def _forms(one: Evidence, tree: Tree, src: Path, stems: Sequence[str]) -> Iterat
         if not form and all(map(one.has, text.split("\n")[: -text.endswith("\n") or None])):
             form = f"{paths[0]}: {{key}} {{split={_split_in(_stem(paths[0]))}}}"
         if form:
+            others = {*_FIELD.findall(form.partition(": ")[2])} - {"key", "split"}
+            if len(others) == 1 and all(map(str.isdecimal, one.stems)):  # which names say more than
+                form = form.replace(f"{{{others.pop()}", "{label")
             form, level = _of_folders(form, text, one, tree, src)
             yield Lists((form,), level=level)
     elif form := proposed(paths[0], text, one.has, stems):

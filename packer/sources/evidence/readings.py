@@ -68,6 +68,8 @@ def readings(
                 continue
             tried.add(words)
             is_doubtful = lists.level < 0 and bool(counted(classes))
+            is_named = lists.level >= 0 and len(lists.fields) < 3  # each folder, and nothing more
+            is_doubtful |= is_named and bool(classes) and all(map(str.isdecimal, classes))
             is_clear = lists.is_clear and is_whole and not (is_doubtful or _leaves_splits(texts))
             reading = Reading(words, is_clear)
             made = scanned(reading, src, options)
@@ -190,6 +192,9 @@ def _ways(
         if in_each and lists.has("label"):
             base = [_renamed(word, ["label"], "folder") for word in base]
         if field := _field_at(lists.level, base):
+            if field == "label" and lists.has("label"):
+                apart = [one.replace(FOLDER[:-1], "{folder_label") for one in texts]
+                yield [_renamed(word, ["label"], "folder") for word in base], apart, False
             yield base, [one.replace(FOLDER[:-1], f"{{{field}") for one in texts], not in_each
         return
     roles = [role for role in ("label", "split") if f"{{{role}" in "".join(base)]

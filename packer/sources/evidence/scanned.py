@@ -95,7 +95,7 @@ class Reading:
             found.setdefault(flag, []).append(text)  # others do not concern the source
         return replace(
             given,
-            kind=None,
+            kind=next(iter(found.get("--as", ())), None),
             class_depth=None,
             pairs={},
             images=tuple(found["--images"]),

@@ -20,6 +20,7 @@ _EDGE = re.compile(r"[_\-. ]+|(?<=\d)(?=[^\W\d_])")
 _FOLDERS = re.compile(r"\{folder\d")
 _FIELD = re.compile(r"\{.*?\}")
 _IDENTITY = re.compile(r"(\d{4,}|-1)(_[^\W\d])(?=\d)")  # before the number of a camera
+_SINGLE = 5  # images of which each is in a folder of its own
 _FEW = 20  # names that are looked at for what they have more than others
 
 
@@ -131,6 +132,8 @@ def _may_be_classes(main: Group, folders: Sequence[str], at: int, has_parts: boo
         return False
     if all(key.lower().startswith(one[at]) for one, (_, key) in zip(each, main.keys, strict=True)):
         return len(each) > len({one[at] for one in each})  # else each has the name of its image
+    if len(each) >= _SINGLE and len({one[at] for one in each}) == len(each):
+        return False  # a folder for each image
     return not folders[1:] or at == 0 or not all(one[0] in one[-1] for one in each)
 
 

@@ -11,16 +11,19 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import combinations
 from typing import NamedTuple
 
 from packer.sources.tables.names import numbered
-from packer.sources.trees.names import is_role
+from packer.sources.trees.names import have_roles, infixes, is_role, split_of
 from packer.sources.trees.outright import literal
 from packer.sources.trees.shape import IMAGES, may_be_masks, plain
+from packer.sources.trees.tokens import Affix
 from packer.sources.trees.walk import is_named_as_image
 
 _MOST = 12  # parts of a sample
 _OWN = "\0"  # in a name: the split of its folder
+_OTHER = "\1"  # another word for it: 1_training in train
 _SCENES = 3  # folders with the same files
 _SPLIT = re.compile(  # in the name of a folder
     r"(?<![a-z])(?:training|train|validation|valid|val|testing|test|dev|eval|query|gallery)"
@@ -28,6 +31,7 @@ _SPLIT = re.compile(  # in the name of a folder
     re.IGNORECASE,
 )
 _PARTITION = re.compile(r"\w+=")
+_BEGIN = r"^([^\W\d_]+\d?[_\-. ])()(?=.)"  # of a name: its first word
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _NEARLY = 0.8  # of the names in a folder are those in another
 
@@ -57,12 +61,19 @@ class Group:
     files: list[File] = field(default_factory=list)
     before: str = ""
     behind: str = ""
+    between: str = ""  # a word within their names
 
     @cached_property
     def keys(self) -> dict[tuple[tuple[str, ...], str], File]:
         """The files by the values of their fields and what is left of their names."""
         start, end = len(self.before), len(self.behind)
-        return {(one.values, one.stem[start : len(one.stem) - end]): one for one in self.files}
+        return {
+            (
+                one.values,
+                one.stem[start : len(one.stem) - end].replace(self.between or _OWN, _OWN, 1),
+            ): one
+            for one in self.files
+        }
 
     @cached_property
     def is_image(self) -> bool:
@@ -72,7 +83,9 @@ class Group:
     def template(self, key: str = "{key}") -> str:
         """Return the template of its files."""
         end = f".{self.ext}" * bool(self.ext)
-        name = f"{literal(self.before)}{key}{literal(self.behind)}{end}".replace(_OWN, "{split}")
+        part = f"{{part}}{literal(self.between)}" * bool(self.between)
+        name = f"{part}{literal(self.before)}{key}{literal(self.behind)}{end}"
+        name = name.replace(_OWN, "{split}").replace(_OTHER, "{_}")
         return f"{self.folder}/{name}" if self.folder else name
 
     @cached_property
@@ -122,7 +135,35 @@ def groups_of(paths: Collection[str]) -> list[Group]:
                 group.files.append(file)
         found += map(_without_split, groups.values())
     each = [one for group in found for part in _by_kinds(group) for one in _by_ends(part)]
-    return _without_words(sorted(each, key=lambda one: one.rank))
+    return _without_words(sorted(_without_affixes(each), key=lambda one: one.rank))
+
+
+def _without_affixes(groups: Sequence[Group]) -> list[Group]:
+    """Return groups without what all of their names begin or end with, if only so they join.
+
+    ``1_training`` and ``1_manual``, ``rain-1`` and ``norain-1``.
+    """
+    images = [one for one in groups if one.is_image and "/" not in one.files[0].stem]
+    affixes = {
+        id(one): (one.before, one.behind)
+        if one.before or one.behind
+        else Affix.of([file.stem for file in one.files])[::2]
+        for one in images
+    }
+    found: dict[int, Group] = {}
+    for pair in combinations(images, 2):
+        sides = list(zip(*(affixes[id(one)] for one in pair), strict=True))
+        own = [(a, b) if a != b else ("", "") for a, b in sides]
+        if pair[0].fields != pair[1].fields or not all(map(any, zip(*own, strict=True))):
+            continue
+        each = [
+            one if one.before or one.behind else replace(one, before=own[0][at], behind=own[1][at])
+            for at, one in enumerate(pair)
+        ]
+        both = each[0].keys.keys() & each[1].keys.keys()
+        if len(both) >= _NEARLY * min(len(one.keys) for one in each):
+            found |= {id(one): new for one, new in zip(pair, each, strict=True)}
+    return [found.get(id(one), one) for one in groups]
 
 
 def _without_words(groups: list[Group]) -> list[Group]:
@@ -147,8 +188,8 @@ def _are_scenes(each: Sequence[Sequence[str]], template: str, fields: Sequence[s
     words = {re.sub(r"\d+", "", stem) for stem in stems}
     return (
         len(names) == 1
-        and len(each) >= _SCENES
         and 2 <= len(stems) <= _MOST
+        and len(each) >= _SCENES - have_roles(stems)
         and (len(words) == len(stems) or len(stems) > 2)
         and not any(re.fullmatch(r"\d+|.*0\d+", stem) for stem in stems)  # frames are counted
         and bool(fields)
@@ -161,8 +202,21 @@ def _without_split(group: Group) -> Group:
     if "split" not in group.fields:
         return group
     at = group.fields.index("split")
-    files = [one._replace(stem=one.stem.replace(one.values[at], _OWN)) for one in group.files]
+    each = [(file, file.values[at]) for file in group.files]
+    lasts = {_split_sign(file.stem, split) for file, split in each}
+    if _OTHER in lasts and "" not in lasts:
+        files = [file._replace(stem=re.sub("[^_]+$", _OTHER, file.stem)) for file, _ in each]
+        return replace(group, files=files)
+    files = [file._replace(stem=file.stem.replace(split, _OWN)) for file, split in each]
     return replace(group, files=files) if all(_OWN in one.stem for one in files) else group
+
+
+def _split_sign(stem: str, split: str) -> str:
+    """Return the sign for the last word of a name, if it is the split, or another word for it."""
+    word = stem.rpartition("_")[2]
+    if word == split:
+        return _OWN
+    return _OTHER if "" != split_of(word) == split_of(split) else ""
 
 
 def _by_kinds(group: Group) -> list[Group]:
@@ -305,8 +359,14 @@ def _by_ends(group: Group) -> Iterator[Group]:
     for one in group.files:
         found[_ends(one, where)].append(one)
     if len(found) == 1 and group.is_image:
-        found = _alternating(group) or _begun(group) or found
-    for (before, behind), files in found.items():
+        found = _alternating(group) or found
+    words = infixes([os.path.basename(one.path) for one in group.files]) if len(found) == 1 else ()
+    within = {word: [one for one in group.files if word in one.stem] for word in words}
+    if sum(map(len, within.values())) != len(group.files) or not all(within.values()):
+        within = {}
+    for word, files in within.items():
+        yield replace(group, files=files, between=word)
+    for (before, behind), files in found.items() if not within else ():
         exts = {one.path.rpartition(".")[2] for one in files}
         ext = exts.pop() if len(found) > 1 and len(exts) == 1 else group.ext
         yield Group(group.folder, group.fields, ext, files, before, behind)
@@ -324,26 +384,30 @@ def _ends(one: File, where: Mapping[tuple[tuple[str, ...], str], File]) -> tuple
     return "", ""
 
 
-def _begun(group: Group) -> dict[tuple[str, str], list[File]]:
-    """Return the files by the words that all names begin with, if two are roles: ``left_1``."""
-    found: dict[tuple[str, str], list[File]] = defaultdict(list)
-    for one in group.files:
-        match = re.match(r"([^\W\d_]+)[_\-. ](?=.)", one.stem)
-        found[match[0] if match else "", ""].append(one)
-    sizes = {len(files) for files in found.values()}
-    roles = [before for before, _ in found if len(before) > 2 and is_role(before[:-1])]
-    return found if len(roles) > 1 and len(found) <= _MOST and len(sizes) == 1 else {}
-
-
 def _alternating(group: Group) -> dict[tuple[str, str], list[File]]:
-    """Return the files by the last word of their names, if all names have the same few."""
-    found: dict[tuple[str, str], list[File]] = defaultdict(list)
-    for one in group.files:
-        match = re.search(rf"[_\-. ](?:[^\W\d_]+\d*|{_OWN})$", one.stem)
-        if match is None or not match.start():
-            return {}
-        found["", match[0]].append(one)
-    counts = Counter(one.stem[: -len(behind)] for (_, behind), own in found.items() for one in own)
-    is_many = 2 <= len(found) <= _MOST or found.keys() == {("", f"_{_OWN}")}
-    is_whole = is_many and sum(n == len(found) for n in counts.values())
-    return found if is_whole and is_whole >= _NEARLY * len(counts) else {}
+    """Return the files by the last or the first word of their names, if all have the same few."""
+    for pattern in (rf"()[_\-. ](?:[^\W_]*[^\W\d_][^\W_]*|{_OWN}|{_OTHER})$", _BEGIN):
+        found: dict[tuple[str, str], list[File]] = defaultdict(list)
+        for one in group.files:
+            match = re.search(pattern, one.stem)
+            if match is None or len(match[0]) == len(one.stem):
+                break
+            found[match[1], match[0][len(match[1]) :]].append(one)
+        else:
+            counts = Counter(
+                (one.values, one.stem[len(start) : -len(end) or None])
+                for (start, end), own in found.items()
+                for one in own
+            )
+            has_splits = group.fields == ("split",)  # of which one may have no masks
+            each: dict[object, list[bool]] = defaultdict(list)
+            for (values, _), count in counts.items():
+                each[values if has_splits else ()].append(count == len(found))
+            texts = {re.sub(r"\d+", "", start + end) for start, end in found}  # one is a counter's
+            is_many = (2 <= len(found) <= _MOST and len(texts) > 1) or {*found} <= {
+                ("", f"_{_OWN}"),
+                ("", f"_{_OTHER}"),
+            }
+            if is_many and any(sum(whole) >= _NEARLY * len(whole) for whole in each.values()):
+                return found
+    return {}

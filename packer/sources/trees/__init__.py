@@ -4,6 +4,7 @@
 `archive_file`, a tar (by `tar_reader`) or zip; `find` chooses between them. `compressed` detects
 files that are compressed as a whole. `walk` goes through folders and detects which files are
 images. `shape` is where images and masks are, `meaning` what folders mean, `names` what the names
-of folders and files mean, `outright` writes it as templates. `globs` hide files. `sidecars` finds
-the files that belong to an image, `sample` makes samples of them.
+of folders and files mean, `tokens` their words and numbers; `outright` writes it as templates.
+`globs` hide files. `sidecars` finds the files that belong to an image, `sample` makes samples of
+them.
 """

@@ -6,7 +6,7 @@ depth is chosen. If folders may mean two things, `interpret` does not guess: it 
 names both, with the option that chooses.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from glob import escape
 
@@ -25,7 +25,7 @@ from packer.sources.trees.shape import (
     IMAGES,
     Shape,
     Stems,
-    certain_pair,
+    Unpaired,
     enclosing,
     inside,
     masks,
@@ -101,10 +101,15 @@ def interpret(
     top = _top(shape)
     if kind is None:
         for folder, _ in masks(shape):
-            if stems and (pairs := certain_pair(shape, top, stems)):
-                rest = interpret(shape.without(list(pairs.values())), where, depth=depth)
-                return replace(rest, pairs=pairs)
-            raise _masks_refusal(folder, shape, where, depth, stems)
+            found = unpaired(shape, stems) if stems else None
+            if found is None:
+                raise UnusableInput(masks_refusal(folder, where))
+            if found.images or found.masks:
+                raise _masks_refusal(found, where)
+            if not found.is_certain(shape, top):
+                raise UnusableInput(masks_refusal(folder, where))
+            rest = interpret(shape.without([found.pairs[0][1]]), where, depth=depth)
+            return replace(rest, pairs={"mask": found.pairs[0][1]})
     splits = _splits(shape, top, where, kind)
     if kind == "flat":
         return Layout(top, splits, FLAT)
@@ -116,41 +121,21 @@ def interpret(
     return Layout(top, splits, 1 if depth is None else depth)
 
 
-def _masks_refusal(
-    folder: str, shape: Shape, where: object, depth: int | None, stems: Stems | None
-) -> UnusableInput:
-    """Return the error for masks: it names those without an image, and images without a mask."""
-    found = unpaired(shape, stems) if stems else None
-    if found is None:
-        return UnusableInput(masks_refusal(folder, where))
+def _masks_refusal(found: Unpaired, where: object) -> UnusableInput:
+    """Return the error that names the masks without an image, and the images without a mask."""
     images, masks = found.images, found.masks
-    (of, folder), *others = found.pairs
-    rest = shape.without([masks for _, masks in found.pairs])
-    layout = interpret(rest, where, depth=depth)
-
-    def words(mask: str, without: Sequence[str]) -> tuple[str, ...]:
-        options: tuple[str, ...] = ("--as", "pairs")
-        if not others and layout.top == of:
-            with_classes = [""] if rest.with_images(of) else []
-            ways, members = layout.as_templates(rest, with_classes, {mask: folder})
-            ending = literal(found.ending)
-            options = by_templates(ways, {name: f"{way}{ending}" for name, way in members.items()})
-        if without[_NAMED:]:
-            return (*options, "--on-error", "skip")
-        return (*options, *(word for one in without for word in ("--ignore", escape(one))))
-
     sides = (masks, found.counts[1], "mask", "image"), (images, found.counts[0], "image", "mask")
     said = [
         f"{len(some):,} of {many(count, noun)} {have(len(some))} no {other}: {listed(some, 2)}"
         for some, count, noun, other in sides
         if some
     ]
-    kept, every = "Keep the images without a mask", [*masks, *images]
-    if masks:
-        kept = f"Leave out the masks without an image{', and keep the others' * bool(images)}"
-    readings = {kept: words("mask?" if images else "mask", masks)}
-    if images and len(every) <= _NAMED:
-        readings["Leave out all files that lack the other"] = words("mask", every)
+    ignoring = [word for one in masks for word in ("--ignore", escape(one))]
+    if masks[_NAMED:]:
+        ignoring = ["--on-error", "skip"]
+    lax = ["--as", "pairs"] if images or masks[_NAMED:] else []
+    kept = f"Leave out the masks without an image{', and keep the others' * bool(images)}"
+    readings = {kept if masks else "Keep the images without a mask": [*lax, *ignoring]}
     return UnusableInput(f"{where}: {'; '.join(said)}. Choose:", choices(where, readings))
 
 

@@ -21,21 +21,17 @@ _ROLES = frozenset(  # what a picture is to the others of its sample
     | {"noisy", "noise", "sharp", "blur", "blurred", "blurry", "rainy", "original", "originals"}
     | {"resized", "cropped", "thumb", "thumbs", "thumbnail", "thumbnails", "small", "preview"}
     | {"previews", "before", "after", "depth", "edges", "source", "reference", "ref", "degraded"}
+    | {"l", "r", "left", "right", "front", "rear", "color", "colour", "rgb", "ir", "infrared"}
     | {
-        "l",
-        "r",
-        "left",
-        "right",
-        "front",
-        "rear",
-        "color",
-        "colour",
-        "rgb",
-        "ir",
-        "infrared",
         "thermal",
+        "restored",
+        "annotation",
+        "annotations",
+        "seg",
+        "segmentation",
+        "semantic",
+        "truths",
     }
-    | {"restored", "annotation", "annotations", "seg", "segmentation", "semantic", "truths"}
 )
 _PARTS = IMAGES | {  # what a set is divided into without a meaning
     *("chunk", "part", "batch", "shard", "folder", "dir", "directory", "block", "archive", "zip"),
@@ -204,8 +200,8 @@ def _run_on(names: Sequence[str], images: Callable[[str], Iterable[tuple[str, st
     return True
 
 
-def endings(folders: Iterable[Sequence[str]]) -> tuple[tuple[str, ...], bool]:
-    """Return the endings by which the pictures of one sample differ, and whether all have them.
+def endings(folders: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """Return the endings by which the pictures of one sample differ.
 
     ``_sat.jpg`` and ``_mask.png`` behind the name that they share; ``.jpg`` and ``.png``; ``.jpg``
     and ``_thumb.jpg``. At least half of the pictures have them, of all `folders` or of those in
@@ -217,8 +213,8 @@ def endings(folders: Iterable[Sequence[str]]) -> tuple[tuple[str, ...], bool]:
         several = [(own[some], size) for own, size in counts if own[some] > 1]
         ways = [(count, total), tuple(map(sum, zip(*several, strict=True))) or (0, 1)]
         if count > 1 and any(2 * held * len(some) >= size for held, size in ways):
-            return some, count * len(some) == total
-    return (), True
+            return some
+    return ()
 
 
 def _endings(names: Sequence[str]) -> Counter[tuple[str, ...]]:

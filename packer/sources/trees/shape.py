@@ -173,23 +173,6 @@ def _tokens(name: str) -> list[str]:
 Stems = Callable[[str], Mapping[str, str]]
 
 
-def certain_pair(shape: Shape, top: str, stems: Stems) -> dict[str, str] | None:
-    """Return the one folder of masks that has a file for each image, and no other."""
-    names = shape.with_images(top)
-    images = [name for name in names if plain(name) in IMAGES]
-    if len(names) != 2 or len(images) != 1 or shape.images.get(top):
-        return None
-    (folder,) = set(names) - set(images)
-    if not _is_of_masks(folder, _Siblings(images).words):
-        return None
-    folder = inside(top, folder)
-    while not shape.images[folder] and len(only := shape.with_images(folder)) == 1:
-        folder = inside(folder, only[0])
-    if stems(inside(top, images[0])).keys() != stems(folder).keys():
-        return None
-    return {"mask": folder}
-
-
 class Unpaired(NamedTuple):
     """Folders of images and of masks of which nearly all belong together, and what does not."""
 
@@ -199,13 +182,25 @@ class Unpaired(NamedTuple):
     masks: Sequence[str]  # that have no image
     counts: tuple[int, int]  # of all images, and of all masks
 
+    def is_certain(self, shape: Shape, top: str) -> bool:
+        """Return whether these are the only folders: each image has its mask, of the same name."""
+        names = shape.with_images(top)
+        is_only = len(names) == 2 and len(self.pairs) == 1 and not shape.images.get(top)
+        is_called = is_only and plain(self.pairs[0][0].rpartition("/")[2]) in IMAGES
+        return is_called and not (self.images or self.masks or self.ending)
+
 
 def unpaired(shape: Shape, stems: Stems) -> Unpaired | None:
     """Return the images and masks that lack each other; None where folders do not fit at all."""
-    pairs, alone, strays, endings, sizes = [], list[str](), list[str](), set[str](), [0, 0]
+    pairs: list[tuple[str, str]] = []
+    alone, strays, endings, sizes = list[str](), list[str](), set[str](), [0, 0]
     for folder, images in masks(shape):
+        if enclosing(folder, [masks for _, masks in pairs]) is not None:
+            continue
         if images is None:
             return None
+        while not shape.images[folder] and len(only := shape.with_images(folder)) == 1:
+            folder = inside(folder, only[0])
         of, own = stems(images), stems(folder)
         found = Counter(stem[at:] for stem in own for at in _ends(stem) if stem[:at] in of)
         ending = max(found, key=lambda text: found[text], default="")

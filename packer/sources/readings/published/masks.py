@@ -14,7 +14,7 @@ from packer.sources.scanners.rows.source import by_lists
 from packer.sources.trees.meaning import Layout, interpret, refuse_doubtful_classes
 from packer.sources.trees.names import are_counters, share_a_word, splits_of
 from packer.sources.trees.outright import FLAT
-from packer.sources.trees.shape import certain_pair, enclosing, inside, is_within, may_be_masks
+from packer.sources.trees.shape import enclosing, inside, is_within, may_be_masks, unpaired
 from packer.sources.trees.shape import masks as mask_folders
 from packer.sources.trees.tree import Tree
 from packer.words import choices, listed, option
@@ -63,7 +63,8 @@ def masks(candidate: Candidate) -> Interpretation | None:
     def stems(top: str) -> dict[str, str]:
         return {stem: stem for stem in _stems(tree, top)}
 
-    if not pairs or (kind is None and certain_pair(tree.shape, "", stems)):
+    found = unpaired(tree.shape, stems) if pairs and kind is None else None
+    if not pairs or (found and found.is_certain(tree.shape, "")):
         return None  # a folder of images with its masks, which needs no lists
 
     def lists(tree: Tree) -> Lists:

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from glob import escape
 from itertools import islice
@@ -24,6 +25,7 @@ from packer.sources.tables.find import (
 from packer.sources.tables.find import parquet as parquet_table
 from packer.sources.tables.images import ImageIndex
 from packer.sources.tables.table import Record, Table
+from packer.sources.tables.texts import as_number
 from packer.sources.tables.view import TableView
 from packer.sources.trees.folder import FolderTree
 from packer.sources.trees.meaning import Layout, interpret
@@ -32,12 +34,13 @@ from packer.sources.trees.outright import masks_refusal
 from packer.sources.trees.shape import inside, masks
 from packer.sources.trees.tree import Tree
 from packer.sources.trees.walk import PARQUET, TEXT_TABLES
-from packer.words import command, listed
+from packer.words import command, listed, many
 
 _ARROW = ".arrow"
 _MOST = 8  # tables of one kind in a folder; more are files that belong to images
 _SUBMISSION = re.compile(r"submission|sample_?sub(?![a-z])")
 _HEAD = 50
+_SHOWN = 2  # rows
 _SHORTEST = 3  # letters of a class; shorter names of folders divide those of files
 _WORDNET = re.compile(r"(?<![^/])(n\d{8})(?![^/])|\d+")  # or a number, which is no word
 
@@ -140,7 +143,7 @@ def tables(candidate: Candidate) -> Interpretation | None:
             raise errors[0]
         for folder, _ in masks(images.tree.shape):
             raise UnusableInput(masks_refusal(folder, candidate.path))
-        folders = _class_folders(images.tree, parts)
+        folders = _class_folders(candidate, images.tree, parts)
         source = open_tables(candidate.path, parts, options, classes, leftovers, folders)
         if folders is None and options.kind is None:
             _refuse_other_classes(candidate, images.tree, parts)
@@ -158,21 +161,66 @@ def _tables(tree: Tree) -> Iterator[str]:
                 yield from (inside(folder, name) for name in level.examples.get(suffix, ()))
 
 
-def _class_folders(tree: Tree, parts: Sequence[TableView]) -> Layout | None:
-    """Return the layout of folders that are classes for certain, if no table has labels."""
-    if any(part.columns.label or part.columns.box or part.flags for part in parts):
-        return None
+def _class_folders(candidate: Candidate, tree: Tree, parts: Sequence[TableView]) -> Layout | None:
+    """Return the layout of folders that are classes for certain.
+
+    No table has labels, or these are the numbers of the class folders.
+    """
     try:
         layout = layout_of(tree)
     except UnusableInput:
+        layout = None
+    classes = layout.classes(tree.shape) if layout and not layout.pairs else set()
+    is_certain = len(_unnumbered(classes)) > 1  # otherwise these may be patients
+    has_own = any(part.columns.label or part.columns.box or part.flags for part in parts)
+    if layout and is_certain and not has_own:
+        return layout
+    if not layout or not is_certain or candidate.options.kind is not None:
         return None
-    are_numbered = len(_unnumbered(layout.classes(tree.shape))) < 2  # patients
-    return None if are_numbered or layout.pairs else layout
+    return layout if _are_numbers(sorted(classes), layout, parts) else None
 
 
 def _unnumbered(names: Iterable[str]) -> set[str]:
     """Return names of classes without the numbers in them."""
     return {_WORDNET.sub(r"\1", name) for name in names}
+
+
+def _labels_in(
+    layout: Layout, part: TableView
+) -> Iterator[tuple[Record, str, str, str | None, bool]]:
+    """Yield the rows of a table that name images in class folders.
+
+    Each with the image, its class by its folder, its label, and whether a field has the class.
+    """
+    column = part.columns.label
+    for record in part.table.records(part.scalars):
+        if not isinstance(record, Record):
+            continue
+        fields = record.fields
+        try:
+            name = part.name(fields)
+        except BadImage:
+            continue
+        folder, file = os.path.split(name)
+        of_folder = layout.class_in(folder)
+        is_divided = max(map(len, of_folder.split("/"))) < _SHORTEST
+        if not of_folder or (is_divided and file.startswith(of_folder.replace("/", ""))):
+            continue  # as 000aa in 0/0/0
+        label = as_number(str(fields.get(column, ""))) if column else None
+        yield record, name, of_folder, label, of_folder in map(str, fields.values())
+
+
+def _are_numbers(classes: Sequence[str], layout: Layout, parts: Sequence[TableView]) -> bool:
+    """Return whether the labels of all tables are the numbers of the class folders, from 0 or 1."""
+    found: dict[str, str | None] = {}
+    for part in parts:
+        if part.columns.box or part.flags or not part.columns.label:
+            return False
+        for _, _, of_folder, label, _ in _labels_in(layout, part):
+            if found.setdefault(of_folder, label) != label:
+                return False
+    numbers = [found.get(name) for name in classes]
+    return any(numbers == list(map(str, range(n, n + len(classes)))) for n in (0, 1))
 
 
 def _refuse_other_classes(candidate: Candidate, tree: Tree, parts: Sequence[TableView]) -> None:
@@ -187,28 +235,32 @@ def _refuse_other_classes(candidate: Candidate, tree: Tree, parts: Sequence[Tabl
     if len(kinds) < 2 and not (is_of_boxes and len(classes) > 1 and "" not in kinds):
         return
     for part in parts:
-        rows = (row for row in part.table.records(part.scalars) if isinstance(row, Record))
-        for record in islice(rows, _HEAD):
-            fields = record.fields
-            try:
-                name = part.name(fields)
-            except BadImage:
-                continue
-            folder, file = os.path.split(name)
-            of_folder = layout.class_in(folder)
-            is_divided = max(map(len, of_folder.split("/"))) < _SHORTEST
-            if not of_folder or (is_divided and file.startswith(of_folder.replace("/", ""))):
-                continue  # as 000aa in 0/0/0
-            if of_folder not in map(str, fields.values()):
-                table = str(part.table.files[0].path.relative_to(candidate.path))
-                column = part.columns.label
-                label = f"the label {fields.get(column)!r}" if column else "no label"
-                ignoring = ("--as", "folder", "--ignore", escape(table))
-                ways = {f"{table} is right": ("--as", "table"), "The folders are right": ignoring}
-                raise Ambiguous(
-                    f"{record.where}: {name} has {label}, and is in the folder {of_folder!r}.",
-                    readings=ways,
-                )
+        if all(has for *_, has in islice(_labels_in(layout, part), _HEAD)):
+            continue
+        rows = list(_labels_in(layout, part))
+        table = str(part.table.files[0].path.relative_to(candidate.path))
+        labels: dict[str, Counter[str | None]] = defaultdict(Counter)
+        for _, _, of_folder, label, _ in rows:
+            labels[of_folder][label] += 1
+        usual = {of_folder: max(each, key=each.__getitem__) for of_folder, each in labels.items()}
+        are_numbers = all(label and label.isdecimal() for label in usual.values())
+        others = [row for row in rows if not row[4]]
+        if are_numbers and len({*usual.values()}) == len(usual):  # the rows that contradict others
+            others = [row for row in rows if row[3] != usual[row[2]]] or others
+        shown = "; ".join(
+            f"{record.where}: {name} has {f'the label {label!r}' if label else 'no label'}, and is "
+            f"in the folder {of_folder!r}"
+            for record, name, of_folder, label, _ in others[:_SHOWN]
+        )
+        ignoring = ("--as", "folder", "--ignore", escape(table))
+        raise Ambiguous(
+            f"{table} and the folders disagree on the class of {many(len(others), 'image')} of "
+            f"{len(rows):,}: {shown}.",
+            readings={
+                f"{table} is right": ("--as", "table"),
+                "The folders are right": ignoring,
+            },
+        )
 
 
 def parquet(candidate: Candidate) -> Interpretation | None:

@@ -27,7 +27,7 @@ from packer.sources.tables.view import TableView, could_have_labels
 from packer.sources.trees.meaning import Layout
 from packer.sources.trees.sample import sample_of_files
 from packer.sources.trees.shape import IMAGES, inside, plain
-from packer.words import Message, many, option
+from packer.words import Message, listed, many, option
 
 _SEVERAL = 'The class numbers of each image are the list "labels" in its json.'
 _OBJECTS_ALONE = "_annotations.csv"  # Roboflow's, which does not name images without objects
@@ -99,6 +99,9 @@ def open_tables(
     tables = _Tables(known, labels, tuple(pictures), folders, survey)
     files = tuple(sorted(leftovers.tables)) if leftovers else ()
     facts = tables.facts(is_unlabelled=options.label_column == NONE)
+    if numbered := [view.where.name for view in known if folders and view.columns.label]:
+        said = f"{listed(numbered)} has the numbers of the class folders, whose names are kept."
+        facts = replace(facts, remarks=(*facts.remarks, said))
     lists = Lists(
         tables.rows,
         sources=files,

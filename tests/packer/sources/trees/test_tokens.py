@@ -2,7 +2,7 @@
 
 import pytest
 
-from packer.sources.audit.tokens import Affix
+from packer.sources.trees.tokens import Affix
 
 NAMES = {
     ("img_", "", "_L"): ["img_103_L", "img_104_L"],
