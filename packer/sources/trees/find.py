@@ -45,8 +45,8 @@ def tree_at(path: Path, globs: Sequence[str] = ()) -> Tree | None:
     everything = FolderTree(path)
     others = [name for name in everything.names() if name not in archives.values()]
     for folder in everything.level().folders:
-        for path, _ in everything.walk(folder):
-            others += [inside(path, name) for name in everything.readable_names(path) or ()]
+        for below, _ in everything.walk(folder):
+            others += [inside(below, name) for name in everything.readable_names(below) or ()]
     return ArchiveTree(path, hiding, archives, others)
 
 
