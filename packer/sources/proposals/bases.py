@@ -131,7 +131,7 @@ def _may_be_classes(main: Group, folders: Sequence[str], at: int, has_parts: boo
         return False
     if all(key.lower().startswith(one[at]) for one, (_, key) in zip(each, main.keys, strict=True)):
         return len(each) > len({one[at] for one in each})  # else each has the name of its image
-    return not folders[1:] or at == 0 or not all(one[0] in one[-1] for one in each)
+    return not folders[1:] or at == 0 or not all(one[0][1:] and one[0] in one[-1] for one in each)
 
 
 def _are_counted(main: Group, folders: Sequence[str], at: int | None) -> bool:

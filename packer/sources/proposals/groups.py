@@ -327,6 +327,8 @@ def _alternating(group: Group) -> dict[tuple[str, str], list[File]]:
             return {}
         found["", match[0]].append(one)
     counts = Counter(one.stem[: -len(behind)] for (_, behind), own in found.items() for one in own)
+    if any(behind[-1].isdigit() for _, behind in found) and len(counts) <= len(found):
+        return {}  # frames, such as f00 and f01
     is_many = 2 <= len(found) <= _MOST or found.keys() == {("", f"_{_OWN}")}
     is_whole = is_many and sum(n == len(found) for n in counts.values())
     return found if is_whole and is_whole >= _NEARLY * len(counts) else {}
