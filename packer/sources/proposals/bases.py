@@ -134,7 +134,7 @@ def _may_be_classes(main: Group, folders: Sequence[str], at: int, has_parts: boo
         return len(each) > len({one[at] for one in each})  # else each has the name of its image
     if len(each) >= _SINGLE and len({one[at] for one in each}) == len(each):
         return False  # a folder for each image
-    return not folders[1:] or at == 0 or not all(one[0] in one[-1] for one in each)
+    return not folders[1:] or at == 0 or not all(one[0][1:] and one[0] in one[-1] for one in each)
 
 
 def _are_counted(main: Group, folders: Sequence[str], at: int | None) -> bool:

@@ -399,6 +399,8 @@ def _alternating(group: Group) -> dict[tuple[str, str], list[File]]:
                 for (start, end), own in found.items()
                 for one in own
             )
+            if any(end[-1:].isdigit() for _, end in found) and len(counts) <= len(found):
+                return {}  # frames, such as f00 and f01
             has_splits = group.fields == ("split",)  # of which one may have no masks
             each: dict[object, list[bool]] = defaultdict(list)
             for (values, _), count in counts.items():
