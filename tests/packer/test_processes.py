@@ -123,6 +123,12 @@ def test_a_fault_that_ends_a_process_is_the_result_of_its_item_alone(count: int)
     assert sum(told) == 5
 
 
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_process_that_was_killed_from_outside_says_nothing_of_its_item(number: int) -> None:
+    with pytest.raises(ProcessDied, match=f"A process died at item {int(number)}: "):
+        list(map_unordered(die_of, [number], 1, lambda more: None, name, lambda item, cause: None))
+
+
 def test_an_error_of_the_system_keeps_its_number() -> None:
     with pytest.raises(OSError, match="Input/output error") as caught:
         list(map_unordered(square, iter([17]), 2, lambda more: None, name))
@@ -204,17 +210,10 @@ def test_a_lack_of_memory_for_threads_is_no_endless_wait(
         list(map_unordered(square, range(3), 2, lambda more: None, name))
 
 
-@pytest.mark.parametrize(
-    ("count", "numbers"),
-    [(1, [signal.SIGKILL]), (1, [signal.SIGTERM]), (2, [signal.SIGSEGV, 0, 0])],
-    ids=["killed", "ended", "a fault beside others"],
-)
-def test_a_process_that_dies_is_told_with_what_it_was_at_and_why(
-    count: int, numbers: list[int]
-) -> None:
-    told = rf"died at item {numbers[0]:d}: .*\(signal {numbers[0]:d}\)"
-    with pytest.raises(ProcessDied, match=told):
-        list(map_unordered(die_of, numbers, count, lambda more: None, name))
+@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGKILL])
+def test_a_process_that_dies_is_told_with_what_it_was_at_and_why(number: signal.Signals) -> None:
+    with pytest.raises(ProcessDied, match=rf"died at item {number:d}: .*\(signal {number:d}\)"):
+        list(map_unordered(die_of, [int(number), 0, 0], 2, lambda more: None, name))
 
 
 def test_a_mistake_in_a_process_is_shown_with_where_it_happened() -> None:
