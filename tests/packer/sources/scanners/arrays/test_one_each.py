@@ -98,25 +98,6 @@ def test_arrays_that_may_be_others_are_asked_about_and_the_command_packs_them(
     assert reader.Dataset(tmp_path / "dst").read(0, "npy") == (src / "a/0.npy").read_bytes()
 
 
-@pytest.mark.parametrize(
-    "shapes",
-    [
-        {"train/x.npy": (50, 28, 28), "train/z.npy": (50, 28, 28)},
-        {"a/0.npy": (77,), "a/1.npy": (77,)},
-        {"a/0.npy": SIZE},
-        {"0.npy": SIZE, "1.npy": SIZE},
-    ],
-)
-def test_stacks_and_features_are_not_taken_for_images(
-    tmp_path: Path, shapes: dict[str, tuple[int, ...]]
-) -> None:
-    for name, shape in shapes.items():
-        (tmp_path / "src" / name).parent.mkdir(parents=True, exist_ok=True)
-        np.save(tmp_path / "src" / name, np.zeros(shape, np.uint8))
-    with pytest.raises(packer.UnusableInput, match="numpy's arrays"):
-        pack(tmp_path / "src", tmp_path / "dst")
-
-
 def test_files_named_after_an_array_are_its_members_also_in_a_zip(tmp_path: Path) -> None:
     src = write(tmp_path / "src", "a", "b")
     for path in src.rglob("*.npy"):
