@@ -132,8 +132,8 @@ def test_classes_whose_images_have_the_same_names_and_sizes_are_no_copies(write:
             [f"{n}/{n}_{kind}_{k}.png" for n in "12" for kind in ("GT", "IN") for k in "12"],
             "differ in _GT_, _IN_ in their names only",
             {
-                "images": ["{folder}/{part}_GT_{key}"],
-                "members": {"in": "{folder}/{part}_IN_{key}"},
+                "images": ["{folder1}/{part}_GT_{key}"],
+                "members": {"in": "{folder1}/{part}_IN_{key}"},
             },
         ),
         (
