@@ -1,11 +1,13 @@
 """Pictures beside each other in a folder that differ in a word of their names only (pure)."""
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
 
 from packer.sources.audit.outcome import AS_READ, Outcome, Question, as_parts, member_of, within
 from packer.sources.trees.names import (
+    cut,
     endings,
+    glued,
     have_roles,
     infixes,
     is_named_as_mask,
@@ -13,11 +15,14 @@ from packer.sources.trees.names import (
     windows,
 )
 from packer.sources.trees.outright import literal
+from packer.sources.trees.shape import may_be_masks
 from packer.words import listed
 
 _LEAST = 3  # pictures
 _FEW = 4  # interpretations of one kind
 _FOLDERS = 20  # that are looked at
+_FILES = 10_000  # that are no images and are looked at
+_MOSTLY = 0.8  # of the samples
 
 
 def variants(outcome: Outcome) -> Question | None:
@@ -31,33 +36,82 @@ def variants(outcome: Outcome) -> Question | None:
     texts, all_have = endings(map(windows, names))
     infix = () if texts else next(filter(None, map(infixes, names)), ())
     if not (found := texts or infix):
-        return None
+        return _glued(outcome, names)
     found = tuple(sorted(found, key=lambda text: (is_of_masks(text), text)))
-    readings: dict[str, Sequence[str]] = {}
+    key = "{part}{}{key}" if infix else "{key}{}"
+    keys = {one: key.replace("{}", literal(one)) for one in found}
     members = {one: member_of(*one.partition(".")[::2], is_optional=not all_have) for one in found}
-    for way, meaning in _ways(outcome, is_infix=bool(infix)).items():
-        key = f"{way}{{part}}{{}}{{key}}" if infix else f"{way}{{key}}{{}}"
-        ways = {one: key.replace("{}", literal(one), 1) for one in found}
-        readings |= as_parts(f"Images have {{}}{meaning}", ways, members, *found[:_FEW])
     between = "in" if infix else "at the end of"
+    how = f"differ in {listed(found)} {between} their names only"
+    return _asked(outcome, how, found, keys, members, is_last=not infix)
+
+
+def _glued(outcome: Outcome, names: Collection[Sequence[str]]) -> Question | None:
+    """Ask about letters that are glued to numbers: ``1r.png`` and ``1d.png``.
+
+    In a single folder, those before numbers may be labels, and others ask.
+    """
+    is_before, found = False, glued(names, is_before=False)
+    if not found and outcome.names:
+        is_before, found = True, glued(names, is_before=True)
+    if not found:
+        return None
+    samples = {
+        (*one.folders, cut(f"{one.stem}.", is_before=is_before)[1]) for one in outcome.samples
+    }
+    files = Counter[tuple[str, str]]()  # that are no images
+    for item in outcome.listing.skipped[:_FILES]:
+        *folders, name = item.name.split("/")
+        before, key, behind = cut(name, is_before=is_before)
+        files[before, behind] += (*folders, key) in samples
+    texts = [one for one, count in files.items() if count >= _MOSTLY * len(samples)]
+    found = sorted(found, key=lambda one: (may_be_masks("".join(one).partition(".")[0]), one))
+    keys = {f"{a}*{b}": f"{literal(a)}{{key}}{literal(b)}" for a, b in [*found, *texts]}
+    members = {
+        f"{a}*{b}": member_of(
+            a + b.partition(".")[0], b.partition(".")[2], is_optional=0 < files[a, b] < len(samples)
+        )
+        for a, b in [*found, *texts]
+    }
+    mains = list(keys)[: len(found)]
+    how = f"are called {' and '.join(mains)}"
+    return _asked(outcome, how, mains, keys, members, is_last=not is_before)
+
+
+def _asked(
+    outcome: Outcome,
+    how: str,
+    mains: Sequence[str],
+    keys: Mapping[str, str],
+    members: Mapping[str, str],
+    *,
+    is_last: bool,
+) -> Question:
+    """Return the question about pictures that differ: `keys` are the ends of templates."""
+    readings: dict[str, Sequence[str]] = {}
+    for way, meaning in _ways(outcome, is_last=is_last).items():
+        ways = {one: way + key for one, key in keys.items()}
+        readings |= as_parts(f"Images have {{}}{meaning}", ways, members, *mains[:_FEW])
     return Question(
-        f"pictures beside each other differ in {listed(found)} {between} their names only: they "
-        "may be parts of one sample.",
+        f"pictures beside each other {how}: they may be parts of one sample.",
         readings | {"Each is a sample of its own": AS_READ},
     )
 
 
-def _ways(outcome: Outcome, *, is_infix: bool) -> Mapping[str, str]:
-    """Return what templates of images begin with, and what that means; none if they cannot."""
+def _ways(outcome: Outcome, *, is_last: bool) -> Mapping[str, str]:
+    """Return what templates of images begin with, and what that means; none if they cannot.
+
+    `is_last`: whether keys end in what differs, so that the names of folders can begin them.
+    """
     start, levels = outcome.start, {len(folders) for folders in outcome.by_folder}
     if not outcome.names:
         return {start: ""}
-    rest = "".join(f"{{folder{n}}}/" for n in range(1, max(levels))) * is_infix
-    if is_infix and len(levels) > 1:
+    rest = "" if is_last else "".join(f"{{folder{n}}}/" for n in range(1, max(levels)))
+    if not is_last and len(levels) > 1:
         return {}
     return {
         f"{start}{{label}}/{rest}": ", and folders are classes",
-        f"{start}{'{folder}/' * is_infix}{rest}": ", and folders mean nothing",
+        f"{start}{'' if is_last else '{folder}/'}{rest}": ", and folders mean nothing",
     }
 
 
