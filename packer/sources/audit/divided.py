@@ -155,7 +155,7 @@ def nested_classes(outcome: Outcome) -> Question | None:
     inner = [
         folders
         for folders in outcome.by_folder
-        if depth and any(part.lower() in classes - {folders[0].lower()} for part in folders[depth:])
+        if depth and any(folders[0].lower() != part.lower() in classes for part in folders[depth:])
     ]
     if not inner:
         return None

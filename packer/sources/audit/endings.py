@@ -65,14 +65,13 @@ def _glued(outcome: Outcome, names: Collection[Sequence[str]]) -> Question | Non
         before, key, behind = cut(name, is_before=is_before)
         files[before, behind] += (*folders, key) in samples
     texts = [one for one, count in files.items() if count >= _MOSTLY * len(samples)]
-    found = sorted(found, key=lambda one: (may_be_masks("".join(one).partition(".")[0]), one))
-    keys = {f"{a}*{b}": f"{literal(a)}{{key}}{literal(b)}" for a, b in [*found, *texts]}
-    members = {
-        f"{a}*{b}": member_of(
-            a + b.partition(".")[0], b.partition(".")[2], is_optional=0 < files[a, b] < len(samples)
-        )
-        for a, b in [*found, *texts]
-    }
+    keys, members = dict[str, str](), dict[str, str]()
+    rank = {one: may_be_masks("".join(one).partition(".")[0]) for one in found}
+    for before, behind in [*sorted(found, key=lambda one: (rank[one], one)), *texts]:
+        text, (word, _, ext) = f"{before}*{behind}", behind.partition(".")
+        lacks = 0 < files[before, behind] < len(samples)
+        keys[text] = f"{literal(before)}{{key}}{literal(behind)}"
+        members[text] = member_of(before + word, ext, is_optional=lacks)
     mains = list(keys)[: len(found)]
     how = f"are called {' and '.join(mains)}"
     return _asked(outcome, how, mains, keys, members, is_last=not is_before)
