@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from packer.sources.audit.outcome import AS_READ, Outcome, Question
-from packer.sources.trees.names import are_counters, chunks, splits_of
+from packer.sources.trees.names import are_counters, chunks, nearly_all, splits_of
 from packer.sources.trees.outright import by_templates, literal
-from packer.sources.trees.shape import IMAGES, plain
+from packer.sources.trees.shape import IMAGES, may_be_masks, plain
 from packer.sources.trees.walk import names_an_image
 from packer.words import listed, many
 
@@ -167,9 +167,16 @@ def nested_classes(outcome: Outcome) -> Question | None:
     above = "/".join(first[:depth])
     is_aside = all(folders[depth:] for folders in outcome.by_folder if folders[0] == first[0])
     left_out = f"**/{above if is_aside else below}/**"
+    readings: dict[str, Sequence[str]] = {}
+    names = {(folders[-1], one.stem) for folders in inner for one in outcome.by_folder[folders]}
+    known = {(*one.folders, one.stem) for one in outcome.seen}
+    if may_be_masks(above) and len(first) == 2 and len(names & known) >= nearly_all(len(names)):
+        members = {"mask?": f"{outcome.start}{literal(above)}/{{label}}/{{key}}"}
+        readings[f"{above} has masks of the classes"] = by_templates(ways[1:], members)
     return Question(
         f"{below} has the name of the class {first[-1]}, but would belong to {above}.",
-        {
+        readings
+        | {
             f"Its class is {first[-1]}": by_templates(ways),
             f"Its class is {above}": AS_READ,
             "Leave it out": ("--ignore", left_out),

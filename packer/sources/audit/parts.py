@@ -31,7 +31,7 @@ from packer.words import listed
 
 _LEAST = 3  # names in common
 _MOST = 12  # folders that may be parts of one sample
-_SHOWN = 3  # readings of one kind
+_SHOWN = 4  # readings of one kind
 _PICTURES = 8  # of a folder that are looked at
 _ROUNDED = 0.02  # of a side
 
@@ -163,10 +163,8 @@ def _are_of_one(outcome: Outcome, parts: _Parts, same: Sequence[str]) -> bool:
         return True
     words = re.findall(r"[^\W\d_]+", same[0].lower())
     kinds = [{one.ext.lower() for one in part.images.values()} for part in parts.values()]
-    if any(plain(name) in words for name in names) or (
-        len(set.union(*kinds)) == sum(map(len, kinds))
-    ):
-        return True  # another folder's name, or each folder has an extension of its own
+    if any(plain(name) in words for name in names) or not set.intersection(*kinds):
+        return True  # another folder's name, or no extension is in all folders
     return not is_counted and _are_alike(outcome, parts, same)
 
 

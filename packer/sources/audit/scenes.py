@@ -14,7 +14,7 @@ from packer.words import listed
 _LEAST = 3  # names in common, or folders
 _IN_SCENE = 6  # pictures
 _FILES = 10_000  # that are no images and are looked at
-_MOSTLY = 0.8
+_MOSTLY, _SOME = 0.8, 0.2  # of the folders
 _SHOWN = 3  # readings of one kind
 _NONE = frozenset[str]()
 
@@ -43,40 +43,51 @@ def scenes(outcome: Outcome) -> Question | None:
         classes, none = ", and folders above are classes", ", and folders above mean nothing"
         ways = {classes: f"{{label}}/{nothing[len(above[0]) :]}", none: nothing}
     ordered = sorted(names, key=lambda name: (*rank(name.rpartition(".")[0]), name))
+    held = names | beside
+    mains = [name for name in ordered if names[name] == max(names.values())]
     readings: dict[str, Sequence[str]] = {}
     for meaning, way in ways.items():
         each = {name: f"{outcome.start}{way}{name.replace('#', '{key}')}" for name in ordered}
         each |= {name: f"{outcome.start}{way}{name}" for name in files}
-        members = {name: member_of(*name.rpartition(".")[::2]) for name in each}
+        members = {
+            name: member_of(*name.rpartition(".")[::2], is_optional=held[name] < len(inner))
+            for name in each
+        }
         said = f"Each folder is a sample, its image {{}}{meaning}"
-        readings |= as_parts(said, each, members, *ordered[:_SHOWN])
+        readings |= as_parts(said, each, members, *mains[:_SHOWN])
     folders = "/".join(next(iter(inner)))
     return Question(
         f"{count} of {len(inner)} folders, such as {folders}, hold "
-        f"{listed(sorted([*names, *files]))}: they "
-        "may be the parts of one sample each.",
+        f"{listed(sorted([*names, *files]))}{' or some of these' * (len(mains) < len(names))}: "
+        "they may be the parts of one sample each.",
         readings | {"Folders are classes": AS_READ},
     )
 
 
 def _alike(
     inner: Mapping[tuple[str, ...], Sequence[Seen]], files: Sequence[str], differ: Sequence[bool]
-) -> tuple[frozenset[str], int] | None:
-    """Return the names that most folders hold, and how many do; None for class folders."""
-    sets = Counter(_names_in(some, differ) for some in inner.values())
-    del sets[_NONE]
-    names, count = sets.most_common(1)[0] if sets else (_NONE, 0)
-    stems = {name.rpartition(".")[0] for name in names}
+) -> tuple[Counter[str], int] | None:
+    """Return how many folders hold each of the same few names, and how many no other ones.
+
+    Most hold the same, or all of these and some of the others; None for class folders.
+    """
+    each = [_names_in(some, differ) for some in inner.values()]
+    held = Counter(name for some in each for name in some)
+    held = Counter({n: count for n, count in held.items() if count > max(1, _SOME * len(inner))})
+    whole = {name for name, count in held.items() if count >= _MOSTLY * len(inner)}
+    count = sum(whole <= some <= held.keys() for some in each) if whole else 0
+    stems = {name.rpartition(".")[0] for name in held}
     others = [stem for stem in stems if plain(stem) not in IMAGES]
     are_named = have_roles(others) if others[1:] else any(map(may_be_masks, others))
     if len(stems) > _IN_SCENE or count < max(_LEAST - are_named, _MOSTLY * len(inner)):
         return None
     texts = Counter(re.sub(r"[\d#]+", "", stem) for stem in stems)
-    is_counted = min(texts.values()) > 1 and (len(stems) != 2 or count <= _LEAST)
+    are_two = len(stems) == 2 and count > _LEAST and len(whole) == len(held)
+    is_counted = min(texts.values()) > 1 and not are_two
     are_classes = not any(texts) and len(counted(folders[-1] for folders in inner)) < 2
     if len(stems) + len(files) < 2 or are_classes or ("" in texts and is_counted):
         return None  # class folders whose images are counted
-    return (names, count) if files or not is_counted else None
+    return (held, count) if files or not is_counted else None
 
 
 def _numbers(some: Sequence[Seen]) -> tuple[str, ...]:

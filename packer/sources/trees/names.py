@@ -45,11 +45,16 @@ _DATE = re.compile(r"(19|20)\d\d(?:([-_. ]?)(0[1-9]|1[0-2])(?:\2(0[1-9]|[12]\d|3
 _DAY = re.compile(r"\b\d{1,2}\.? [^\W\d]+ (19|20)\d\d\b|\b[^\W\d]+ \d{1,2}, (19|20)\d\d\b")
 _HEX = re.compile(r"[0-9a-f]+")
 _NUMBERED = re.compile(r"[A-Za-z]+\d{3,}")  # WA0001
+_GLUED_BEFORE = re.compile(r"([^\W\d_]+(?=\d)|)(.*?)((?:\.[^.]*)?)", re.DOTALL)  # M of M001.png
+_GLUED_BEHIND = re.compile(  # r of 001r.png, GT of dogGT.png
+    r"()(.*?)((?:(?<=\d)[^\W\d_]+|(?<=[a-z])(?:[A-Z]+|[A-Z][a-z]+))?(?:\.[^.]*)?)", re.DOTALL
+)
 _STEP = 100  # between the numbers of chunks
 _FEW = 6  # pictures of one sample beside each other
 _LEAST = 4  # pictures
 _LOOKED_AT = 600  # names of a folder
 _NEARLY = 0.9  # of the names
+_SAMPLES = 3  # with the same parts
 
 
 def splits_of(names: Sequence[str]) -> dict[str, str]:
@@ -226,6 +231,30 @@ def _endings(names: Sequence[str]) -> Counter[tuple[str, ...]]:
         if (at := _last_token(stem)) > 0:
             found[stem[:at]].add(name[at:])
     return Counter(tuple(sorted(some)) for some in found.values() if 1 < len(some) <= _FEW)
+
+
+def cut(name: str, *, is_before: bool) -> tuple[str, str, str]:
+    """Return the letters that are glued to the begin of a name or to its end, apart from the rest.
+
+    They are before or behind a number, or in capitals behind others; an extension is with the end.
+    """
+    match = (_GLUED_BEFORE if is_before else _GLUED_BEHIND).fullmatch(name)
+    assert match is not None
+    return match[1], match[2], match[3]
+
+
+def glued(folders: Iterable[Sequence[str]], *, is_before: bool) -> tuple[tuple[str, str], ...]:
+    """Return the begins and ends by which the pictures of nearly all samples differ: 1r and 1d."""
+    found = Counter[frozenset[tuple[str, str]]]()
+    for names in folders:
+        each: dict[str, set[tuple[str, str]]] = defaultdict(set)
+        for before, key, behind in (cut(name, is_before=is_before) for name in names):
+            each[key].add((before, behind))
+        found.update(map(frozenset, each.values()))
+    for some, count in found.most_common(1):
+        if 1 < len(some) <= _FEW and count >= max(_SAMPLES, nearly_all(found.total())):
+            return tuple(some)
+    return ()
 
 
 def windows(names: Sequence[str]) -> Sequence[str]:
