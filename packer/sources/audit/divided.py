@@ -17,7 +17,7 @@ from packer.words import listed, many
 _SPLITS = ("train", "test", "val", "valid", "validation")
 _FEW, _FEWER = 0.1, 0.5  # of the samples that most classes have
 _LEAST = 5  # samples that most classes have, beside which few are strange
-_SEVERAL = 6  # classes: of so many, most have more than one sample
+_SEVERAL = 8  # classes: of so many, most have more than one sample
 _ASIDE = frozenset(  # what holds pictures about a dataset, or of programs
     {"docs", "doc", "assets", "figures", "figure", "figs", "fig", "media", "readme", "static"}
     | {"screenshots", "teaser", "logo", "logos", "demo", "demos", "resources", "website", "paper"}

@@ -170,8 +170,8 @@ def _named(one: Group, main: Group, known: Collection[str]) -> str:
     own, others = one.folder.split("/"), main.folder.split("/")
     folders = [re.sub(r"\{\w+\}", "", name) for name in own if name not in others]
     folders = sorted(filter(None, folders), key=lambda name: not may_be_masks(plain(name)))
-    own = (one.behind, one.before, one.between)
-    words = next(filter(None, (text.strip("_-. ") for text in own)), "") or next(iter(folders), "")
+    texts = (text.strip("_-. ") for text in (one.behind, one.before, one.between))
+    words = next(filter(None, texts), "") or next(iter(folders), "")
     name = member(words.partition(".")[2] or words) or "picture"
     if one.is_image:
         name = "mask" if may_be_masks(plain(name)) and not _has(known, "mask") else name

@@ -399,14 +399,14 @@ def _alternating(group: Group) -> dict[tuple[str, str], list[File]]:
                 for (start, end), own in found.items()
                 for one in own
             )
-            if any(end[-1:].isdigit() for _, end in found) and len(counts) <= len(found):
-                return {}  # frames, such as f00 and f01
             has_splits = group.fields == ("split",)  # of which one may have no masks
             each: dict[object, list[bool]] = defaultdict(list)
             for (values, _), count in counts.items():
                 each[values if has_splits else ()].append(count == len(found))
             texts = {re.sub(r"\d+", "", start + end) for start, end in found}  # one is a counter's
-            is_many = (2 <= len(found) <= _MOST and len(texts) > 1) or {*found} <= {
+            are_parts = len(texts) > 1 or len(counts) > len(found)  # else frames: f00, f01
+            are_parts &= len({rest for _, rest in counts}) > 1
+            is_many = (2 <= len(found) <= _MOST and are_parts) or {*found} <= {
                 ("", f"_{_OWN}"),
                 ("", f"_{_OTHER}"),
             }
