@@ -12,7 +12,7 @@
         ├── Rejected           files were rejected, and ``--on-error stop`` forbids to go on
         ├── BadImage           one file is not an image that can be packed
         │   ├── Damaged        one file is empty, or not a file that can be read
-    │   │   └── Missing    there is no file of that name
+        │   │   └── Missing    there is no file of that name
         │   ├── Lacking        one image has no file for a required member
         │   ├── Repeated       one record names the image of another
         │   └── Unreadable     one file cannot be read, or has changed

@@ -2,8 +2,9 @@
 
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Sequence
 from glob import escape
+
+import numpy as np
 
 from packer.sources.audit.outcome import AS_READ, Outcome, Question
 from packer.sources.trees.names import are_counters, is_role, nearly_all
@@ -61,58 +62,42 @@ def copied_folder(outcome: Outcome) -> Question | None:
     return None
 
 
-_Files = dict[str, list[int]]  # class folder -> the numbers of samples
-
-
 def copied_class(outcome: Outcome) -> Question | None:
     """A class folder holds the files of another, ``dog_backup``, or those of several: ``all``."""
-    if outcome.kind != "folder" or outcome.label_depth != 1 or len(outcome.names) > _MOST:
+    names = outcome.names
+    if outcome.kind != "folder" or outcome.label_depth != 1 or len(names) > _MOST:
         return None
-    sizes = outcome.listing.sizes
-    where: dict[tuple[object, ...], _Files] = defaultdict(lambda: defaultdict(list))
-    count = Counter[str]()
-    for seen in outcome.seen:
-        where[seen.ext, seen.split, int(sizes[seen.number])][seen.folders[0]].append(seen.number)
-        count[seen.folders[0]] += 1
-    both: dict[str, list[tuple[int, _Files]]] = defaultdict(list)
-    for files in where.values():
-        for name, numbers in files.items() if 1 < len(files) <= _SHARED else ():
-            beside = {other: found for other, found in files.items() if other != name}
-            both[name] += [(number, beside) for number in numbers]
-    whole = [
-        name for name, pairs in both.items() if len(pairs) >= max(_LEAST, _NEARLY * count[name])
-    ]
-    for name in sorted(whole, key=lambda name: (-len(name), name))[:_LOOKED_AT]:
-        others = _equal(outcome, both[name])
-        if len(others) == 1 and not _is_named_after(name, *others):
+    number_of = {name: number for number, name in enumerate(names)}
+    sizes, seen = outcome.listing.sizes, outcome.seen
+    folders = np.array([number_of[one.folders[0]] for one in seen])
+    kinds = [hash((one.ext, one.split, int(sizes[one.number]))) for one in seen]
+    files = np.unique(kinds, return_inverse=True)[1]
+    held_by = np.bincount(np.unique(np.stack([files, folders]), axis=1)[0])
+    is_shared = ((held_by > 1) & (held_by <= _SHARED))[files]
+    each, own = (np.bincount(some, minlength=len(names)) for some in (folders[is_shared], folders))
+    whole = np.flatnonzero((each >= _LEAST) & (each >= _NEARLY * own)).tolist()
+    for folder in sorted(whole, key=lambda at: (-len(names[at]), at))[:_LOOKED_AT]:
+        name, found, contents = names[folder], set[str](), set[bytes | None]()
+        some = np.flatnonzero(is_shared & (folders == folder))
+        for at in some[:: len(some) // _COMPARED + 1].tolist():
+            content = outcome.read(seen[at].number)
+            beside = np.flatnonzero((files == files[at]) & (folders != folder)).tolist()
+            beside.sort(key=lambda n: seen[n].stem != seen[at].stem)
+            same = [n for n in beside[:_SHARED] if outcome.read(seen[n].number) == content]
+            found.add(names[folders[same[0]]] if same else "")
+            contents.add(content)
+        if "" in found or None in contents or len(contents) < 2:
+            continue  # all of one picture are no copies
+        if len(found) == 1 and not _is_named_after(name, *found):
             continue  # class folders may share images
-        if others:
-            return Question(
-                f"{len(both[name])} files in {name} have the sizes of files in {listed(others)}, "
-                "and those that were compared are the same: it may be a copy.",
-                {"It is a copy": ("--ignore", f"**/{name}/**"), "It is a class": AS_READ},
-            )
+        return Question(
+            f"{each[folder]} files in {name} have the sizes of files in {listed(sorted(found))}, "
+            "and those that were compared are the same: it may be a copy.",
+            {"It is a copy": ("--ignore", f"**/{name}/**"), "It is a class": AS_READ},
+        )
     return None
 
 
 def _is_named_after(name: str, other: str) -> bool:
     shorter = plain(other)
     return bool(shorter) and shorter in plain(name) and len(other) <= len(name)
-
-
-def _equal(outcome: Outcome, pairs: Sequence[tuple[int, _Files]]) -> list[str]:
-    """Return the folders that hold the same bytes as some of the samples; none if any is alone."""
-    found, contents = set[str](), set[bytes]()
-    for number, others in pairs[:: len(pairs) // _COMPARED + 1]:
-        content = outcome.read(number)
-        same = (
-            other
-            for other, numbers in others.items()
-            for each in numbers[:_COMPARED]
-            if content is not None and outcome.read(each) == content
-        )
-        if content is None or (other := next(same, None)) is None:
-            return []
-        found.add(other)
-        contents.add(content)
-    return sorted(found) if len(contents) > 1 else []  # all of one picture are no copies

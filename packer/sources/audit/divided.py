@@ -16,7 +16,7 @@ from packer.words import listed, many
 
 _SPLITS = ("train", "test", "val", "valid", "validation")
 _FEW, _FEWER = 0.1, 0.5  # of the samples that most classes have
-_LEAST = 5  # samples that most classes have, beside which few are strange
+_FEWEST = 2  # samples that most classes have, beside which others are strange
 _SEVERAL = 8  # classes: of so many, most have more than one sample
 _ASIDE = frozenset(  # what holds pictures about a dataset, or of programs
     {"docs", "doc", "assets", "figures", "figure", "figs", "fig", "media", "readme", "static"}
@@ -135,7 +135,7 @@ def strange_class(outcome: Outcome) -> Question | None:
     single = [name for name, count in each.items() if count == 1]
     if not found and len(single) == 1 and _has_own_format(outcome, single[0]):
         found = single if _FEW * usual >= 1 else []
-    if not found or len(found) == len(each):
+    if not found or len(found) == len(each) or usual < _FEWEST:
         return None
     images = many(sum(map(each.__getitem__, found)), "image")
     text = f"{listed(found)} would be a class with {images}; most have {usual:.0f}."

@@ -112,11 +112,11 @@ def test_a_disk_that_is_too_small_ends_a_run_and_a_dry_run_before_anything_is_wr
             done = call_packer(*command, *dry)
             assert done.returncode == 2
             assert re.search(r"take up to [0-9.]+ kB, and the disk has 2\.345 kB free", done.stderr)
-            assert "'kind' (--label-column)" in done.stdout  # remarks on a source come before
+            assert "If one of kind is the label" in done.stdout  # remarks on a source come before
     assert not list((tmp_path / "dst").rglob("*.tar"))
     done = call_packer(*command)
     assert done.returncode == 0
-    assert done.stdout.count("'kind' (--label-column)") == 1
+    assert done.stdout.count("If one of kind is the label") == 1
 
 
 def test_a_dry_run_names_ten_of_many_classes_and_all_in_json(tmp_path: Path, source: Path) -> None:

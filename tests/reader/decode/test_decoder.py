@@ -203,10 +203,10 @@ def turned(request: pytest.FixtureRequest, make_dataset: Write) -> Path:
     }
     return make_dataset(
         {
-            f"{orientation}{name}": encode(
+            f"{8 * number + orientation}.{name.partition('.')[2]}": encode(
                 make_image(orientation, 90, 120), kind, exif=turned_to(orientation), **options
             )
-            for name, (kind, options) in kinds.items()
+            for number, (name, (kind, options)) in enumerate(kinds.items())
             for orientation in range(1, 9)
         },
         jpeg=request.param,

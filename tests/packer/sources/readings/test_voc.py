@@ -48,6 +48,7 @@ def test_what_else_is_said_of_an_object_is_a_list_too() -> None:
         "categories": [1, 0],
         "difficult": [1, None],
         "pose": ["Left", None],
+        "part": [{"name": "head", "bndbox": {"xmin": "9"}}, None],
         "occluded": [None, 0],
     }
 
