@@ -15,7 +15,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from packer.sources.tables.names import numbered
-from packer.sources.trees.names import have_roles, infixes, is_role, split_of
+from packer.sources.trees.names import GLUED, have_roles, infixes, is_role, split_of
 from packer.sources.trees.outright import literal
 from packer.sources.trees.shape import IMAGES, may_be_masks, plain
 from packer.sources.trees.tokens import Affix
@@ -31,6 +31,7 @@ _SPLIT = re.compile(  # in the name of a folder
     re.IGNORECASE,
 )
 _PARTITION = re.compile(r"\w+=")
+_END = rf"()[_\-. ](?:[^\W_]*[^\W\d_][^\W_]*|{_OWN}|{_OTHER})$"  # of a name: its last word
 _BEGIN = r"^([^\W\d_]+\d?[_\-. ])()(?=.)"  # of a name: its first word
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _NEARLY = 0.8  # of the names in a folder are those in another
@@ -100,11 +101,15 @@ class Group:
         return any(map(may_be_masks, self._words))
 
     @property
-    def rank(self) -> tuple[bool, bool, bool, int, str]:
-        """Sort what are called images, and most, before what may be masks of these."""
+    def rank(self) -> tuple[bool, bool, bool, int, bool, str]:
+        """Sort what are called images, and most, before what may be masks of these.
+
+        Of parts beside each other, a TIFF may be the depth.
+        """
         is_named = not IMAGES.isdisjoint(self._words)
         is_part = self.are_masks or bool(self.behind.replace(f"_{_OWN}", "") or self.before)
-        return not self.is_image, is_part, not is_named, -len(self.files), self.folder
+        is_tiff = is_part and self.ext.lower() in ("tif", "tiff")
+        return not self.is_image, is_part, not is_named, -len(self.files), is_tiff, self.folder
 
 
 def groups_of(paths: Collection[str]) -> list[Group]:
@@ -358,7 +363,7 @@ def _by_ends(group: Group) -> Iterator[Group]:
     found: dict[tuple[str, str], list[File]] = defaultdict(list)
     for one in group.files:
         found[_ends(one, where)].append(one)
-    if len(found) == 1 and group.is_image:
+    if len(found) == 1:
         found = _alternating(group) or found
     words = infixes([os.path.basename(one.path) for one in group.files]) if len(found) == 1 else ()
     within = {word: [one for one in group.files if word in one.stem] for word in words}
@@ -386,7 +391,8 @@ def _ends(one: File, where: Mapping[tuple[tuple[str, ...], str], File]) -> tuple
 
 def _alternating(group: Group) -> dict[tuple[str, str], list[File]]:
     """Return the files by the last or the first word of their names, if all have the same few."""
-    for pattern in (rf"()[_\-. ](?:[^\W_]*[^\W\d_][^\W_]*|{_OWN}|{_OTHER})$", _BEGIN):
+    patterns = GLUED[: 1 + bool({*group.fields} - {"split"})]  # begins may be labels in one folder
+    for pattern in (*((_END, _BEGIN) if group.is_image else ()), *patterns):
         found: dict[tuple[str, str], list[File]] = defaultdict(list)
         for one in group.files:
             match = re.search(pattern, one.stem)

@@ -33,6 +33,10 @@ _ROLES = frozenset(  # what a picture is to the others of its sample
         "truths",
     }
 )
+GLUED = (  # letters behind a number, or in capitals behind others; and those before a number
+    r"()(?:(?<=\d)[^\W\d_]+|(?<=[a-z])(?:[A-Z]+|[A-Z][a-z]+))?$",
+    r"^([^\W\d_]*)()(?=\d)",
+)
 _PARTS = IMAGES | {  # what a set is divided into without a meaning
     *("chunk", "part", "batch", "shard", "folder", "dir", "directory", "block", "archive", "zip"),
     *("tar", "bucket", "data", "dataset", "ds", "subset", "fold", "video", "clip", "sequence"),
@@ -45,10 +49,6 @@ _DATE = re.compile(r"(19|20)\d\d(?:([-_. ]?)(0[1-9]|1[0-2])(?:\2(0[1-9]|[12]\d|3
 _DAY = re.compile(r"\b\d{1,2}\.? [^\W\d]+ (19|20)\d\d\b|\b[^\W\d]+ \d{1,2}, (19|20)\d\d\b")
 _HEX = re.compile(r"[0-9a-f]+")
 _NUMBERED = re.compile(r"[A-Za-z]+\d{3,}")  # WA0001
-_GLUED_BEFORE = re.compile(r"([^\W\d_]+(?=\d)|)(.*?)((?:\.[^.]*)?)", re.DOTALL)  # M of M001.png
-_GLUED_BEHIND = re.compile(  # r of 001r.png, GT of dogGT.png
-    r"()(.*?)((?:(?<=\d)[^\W\d_]+|(?<=[a-z])(?:[A-Z]+|[A-Z][a-z]+))?(?:\.[^.]*)?)", re.DOTALL
-)
 _STEP = 100  # between the numbers of chunks
 _FEW = 6  # pictures of one sample beside each other
 _LEAST = 4  # pictures
@@ -233,27 +233,26 @@ def _endings(names: Sequence[str]) -> Counter[tuple[str, ...]]:
     return Counter(tuple(sorted(some)) for some in found.values() if 1 < len(some) <= _FEW)
 
 
-def cut(name: str, *, is_before: bool) -> tuple[str, str, str]:
-    """Return the letters that are glued to the begin of a name or to its end, apart from the rest.
+def glued(folders: Collection[Sequence[str]], *, has_begins: bool) -> tuple[str, ...]:
+    """Return what is before and behind what pictures of nearly all samples share: *r.png, *d.png.
 
-    They are before or behind a number, or in capitals behind others; an extension is with the end.
+    No sign is between. `has_begins`: whether it may be before, too.
     """
-    match = (_GLUED_BEFORE if is_before else _GLUED_BEHIND).fullmatch(name)
-    assert match is not None
-    return match[1], match[2], match[3]
-
-
-def glued(folders: Iterable[Sequence[str]], *, is_before: bool) -> tuple[tuple[str, str], ...]:
-    """Return the begins and ends by which the pictures of nearly all samples differ: 1r and 1d."""
-    found = Counter[frozenset[tuple[str, str]]]()
-    for names in folders:
-        each: dict[str, set[tuple[str, str]]] = defaultdict(set)
-        for before, key, behind in (cut(name, is_before=is_before) for name in names):
-            each[key].add((before, behind))
-        found.update(map(frozenset, each.values()))
-    for some, count in found.most_common(1):
-        if 1 < len(some) <= _FEW and count >= max(_SAMPLES, nearly_all(found.total())):
-            return tuple(some)
+    for pattern in GLUED[: 1 + has_begins]:
+        found = Counter[frozenset[str]]()
+        for names in folders:
+            each: dict[str, set[str]] = defaultdict(set)
+            for name in names:
+                stem, _, ext = name.rpartition(".")
+                match = re.search(pattern, stem)
+                before, both = (match[1], match[0]) if match else ("", "")
+                behind = both[len(before) :]
+                key = stem[len(before) : len(stem) - len(behind)]
+                each[key].add(f"{before}*{behind}.{ext}")
+            found.update(map(frozenset, each.values()))
+        for some, count in found.most_common(1):
+            if 1 < len(some) <= _FEW and count >= max(_SAMPLES, nearly_all(found.total())):
+                return tuple(some)
     return ()
 
 

@@ -137,6 +137,27 @@ def test_classes_whose_images_have_the_same_names_and_sizes_are_no_copies(write:
             },
         ),
         (
+            [f"{n}{part}.png" for n in range(4) for part in ("color", "depth")],
+            "differ in *color.png, *depth.png only",
+            {"images": ["{key}color.png"], "members": {"depth": "{key}depth.png"}},
+        ),
+        (
+            [f"{day}/{part}{n}.png" for day in ("may", "june") for n in range(3) for part in "IM"],
+            "differ in I*.png, M*.png only",
+            {"images": ["{label}/I{key}.png"], "members": {"m": "{label}/M{key}.png"}},
+        ),
+        (
+            [f"case{n}/{part}.png" for n in range(5) for part in ("image", "mask")[: 1 + n % 2]]
+            + [f"case{n}/{part}.png" for n in (6, 7) for part in ("image", "mask")],
+            "7 of 7 folders, such as case0, hold image.png, mask.png or some of these",
+            {"images": ["{key}/image.png"], "members": {"mask?.png": "{key}/mask.png"}},
+        ),
+        (
+            [f"{kind}/{n}.png" for kind in ("good", "hole", "masks/hole") for n in range(4)],
+            "masks/hole has the name of the class hole, but would belong to masks",
+            {"images": ["{label}/{key}"], "members": {"mask?": "masks/{label}/{key}"}},
+        ),
+        (
             [f"train/{n}_{kind}.png" for n in "123" for kind in ("sat", "mask")][1:]
             + [f"val/{n}_sat.png" for n in "45678"],
             "differ in _sat.png, _mask.png",
@@ -172,6 +193,7 @@ def test_a_question_is_answered_by_one_of_its_commands(
         [f"{kind}/img_{n:04}.png" for kind in "0123" for n in range(3)],
         [f"{split}/{kind}/{split}.png" for split in ("train", "val") for kind in "ab"],
         [f"IMG_{n:04}.png" for n in range(9)],
+        [f"img{n:03}{end}.png" for n in range(9) for end in ("", *"ab"[: n % 3])],
         [f"IMG_{n:04}.png" for n in range(5)] + [f"DSC_{n:04}.png" for n in range(5)],
         [f"2023-0{1 + n // 4}-1{n % 4} 12.0{n}.31.png" for n in range(8)],
         [f"Screenshot 2023-01-0{n} at 12.00.0{n}.png" for n in range(1, 7)],

@@ -4,6 +4,7 @@ from packer.sources.trees.names import (
     are_counters,
     chunks,
     endings,
+    glued,
     have_roles,
     infixes,
     is_role,
@@ -130,3 +131,29 @@ def test_words_within_the_names_of_pictures_of_one_sample() -> None:
     assert infixes(names) == ("_GT_", "_NOISY_")
     assert infixes(["a_GT_1.png", "a_GT_2.png", "b_GT_1.png", "b_NOISY_9.png"]) == ()
     assert infixes(["1.png"]) == ()
+
+
+@pytest.mark.parametrize(
+    ("folders", "expected"),
+    [
+        ([["1r.png", "1d.tiff", "2r.png", "2d.tiff", "3r.png", "3d.tiff"]], {"*r.png", "*d.tiff"}),
+        ([["1.png", "1m.png", "2.png", "2m.png"], ["3.png", "3m.png"]], {"*.png", "*m.png"}),
+        (
+            [[f"{name}{end}" for name in ("ox", "elk", "emu") for end in (".jpg", "GT.png")]],
+            {"*.jpg", "*GT.png"},
+        ),
+        ([["c1.png", "d1.png", "c2.png", "d2.png", "c3.png", "d3.png"]], {"c*.png", "d*.png"}),
+        ([["1a.png", "1b.png", "2a.png", "3a.png", "3b.png"]], set()),
+        ([["1.png", "2.png", "3.png"]], set()),
+        ([["cat1.png", "cat2.png"], ["dog1.png", "dog2.png"]], set()),
+    ],
+)
+def test_letters_are_glued_to_what_nearly_all_samples_share(
+    folders: list[list[str]], expected: set[str]
+) -> None:
+    assert {*glued(folders, has_begins=True)} == expected
+
+
+def test_letters_before_numbers_are_left_out() -> None:
+    names = [f"{word}{n}.png" for word in ("cat", "dog") for n in range(4)]
+    assert glued([names], has_begins=False) == ()
