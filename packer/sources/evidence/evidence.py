@@ -40,6 +40,7 @@ from packer.sources.tables.name_tokens import (
 from packer.sources.tables.names import numbered
 from packer.sources.tables.texts import LINE, ORDER, Evidence, Text, text_of
 from packer.sources.trees.find import tree_at
+from packer.sources.trees.shape import inside
 from packer.sources.trees.tree import Tree
 from packer.sources.trees.walk import DELIMITERS, NOT_AN_IMAGE, TEXT_TABLES, names_an_image
 from packer.words import Message, command, many
@@ -150,7 +151,7 @@ def find_evidence(
             decisions.append((text, decision))
             if decision.are_checksums:
                 judged.update(text.paths)
-        own_counts = counts.get(os.path.dirname(text.paths[0]), {})
+        own_counts = _own_counts(text.paths[0], counts)
         one = one or in_order(text, {**own_counts, packed.count: f"{packed.count:,} images"})
         one = one or folders.named_by(text, tree) or folders.listed(text, classes)
         if one := one or (None if has_boxes else numbers.named_by(text)):
@@ -240,6 +241,16 @@ def _counts(images: Mapping[str, int]) -> dict[str, dict[int, str]]:
     for folder, count in images.items():
         for path in {folder, os.path.dirname(folder)} - {""}:
             found[path][count] = f"{count:,} images in {folder}"
+    return found
+
+
+def _own_counts(path: str, counts: Mapping[str, dict[int, str]]) -> dict[int, str]:
+    """Return the numbers of images of a text's folder, and of those beside it that it names."""
+    folder, name = os.path.split(path)
+    named = (inside(folder, word) for word in re.split(r"[\W_]+", os.path.splitext(name)[0]))
+    found: dict[int, str] = {}
+    for one in (folder, *named):
+        found |= counts.get(one, {})
     return found
 
 
