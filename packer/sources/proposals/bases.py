@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from packer.sources.proposals.groups import File, Group
+from packer.sources.proposals.group import File, Group
 from packer.sources.tables.names import counted
 from packer.sources.trees.names import is_role
 from packer.sources.trees.outright import by_templates, literal, member

@@ -7,23 +7,23 @@ of the same names; otherwise their names are the values of a field.
 
 import os
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import combinations
 from typing import NamedTuple
 
-from packer.sources.tables.names import numbered
-from packer.sources.trees.names import GLUED, have_roles, infixes, is_role, split_of
+from packer.sources.proposals.ends import (
+    by_ends,
+    by_kinds,
+    without_affixes,
+    without_split,
+    without_words,
+)
+from packer.sources.proposals.group import MOST, NEARLY, WORDS, File, Group
+from packer.sources.trees.names import have_roles, is_role
 from packer.sources.trees.outright import literal
 from packer.sources.trees.shape import IMAGES, may_be_masks, plain
-from packer.sources.trees.tokens import Affix
 from packer.sources.trees.walk import is_named_as_image
 
-_MOST = 12  # parts of a sample
-_OWN = "\0"  # in a name: the split of its folder
-_OTHER = "\1"  # another word for it: 1_training in train
 _SCENES = 3  # folders with the same files
 _SPLIT = re.compile(  # in the name of a folder
     r"(?<![a-z])(?:training|train|validation|valid|val|testing|test|dev|eval|query|gallery)"
@@ -31,10 +31,6 @@ _SPLIT = re.compile(  # in the name of a folder
     re.IGNORECASE,
 )
 _PARTITION = re.compile(r"\w+=")
-_END = rf"()[_\-. ](?:[^\W_]*[^\W\d_][^\W_]*|{_OWN}|{_OTHER})$"  # of a name: its last word
-_BEGIN = r"^([^\W\d_]+\d?[_\-. ])()(?=.)"  # of a name: its first word
-_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_NEARLY = 0.8  # of the names in a folder are those in another
 
 
 class _Folder(NamedTuple):
@@ -42,74 +38,6 @@ class _Folder(NamedTuple):
 
     path: tuple[str, ...]
     values: tuple[str, ...]
-
-
-class File(NamedTuple):
-    """A file, with the values of the fields in the path of its folder."""
-
-    values: tuple[str, ...]
-    stem: str
-    path: str
-
-
-@dataclass
-class Group:
-    """Files in folders that fit one template, whose names begin, and end, alike."""
-
-    folder: str  # a template
-    fields: tuple[str, ...]
-    ext: str  # of all that are no images, and of images whose names end alike; "" for any
-    files: list[File] = field(default_factory=list)
-    before: str = ""
-    behind: str = ""
-    between: str = ""  # a word within their names
-
-    @cached_property
-    def keys(self) -> dict[tuple[tuple[str, ...], str], File]:
-        """The files by the values of their fields and what is left of their names."""
-        start, end = len(self.before), len(self.behind)
-        return {
-            (
-                one.values,
-                one.stem[start : len(one.stem) - end].replace(self.between or _OWN, _OWN, 1),
-            ): one
-            for one in self.files
-        }
-
-    @cached_property
-    def is_image(self) -> bool:
-        """Whether its files are named as images are."""
-        return is_named_as_image(self.files[0].path)
-
-    def template(self, key: str = "{key}") -> str:
-        """Return the template of its files."""
-        end = f".{self.ext}" * bool(self.ext)
-        part = f"{{part}}{literal(self.between)}" * bool(self.between)
-        name = f"{part}{literal(self.before)}{key}{literal(self.behind)}{end}"
-        name = name.replace(_OWN, "{split}").replace(_OTHER, "{_}")
-        return f"{self.folder}/{name}" if self.folder else name
-
-    @cached_property
-    def _words(self) -> list[str]:
-        path = f"{self.folder}/{self.behind}"
-        words = [plain(name) for name in (*path.split("/"), *re.split(r"[/_. -]", path))]
-        return words + [word.lower() for word in _WORDS.findall(path)]
-
-    @cached_property
-    def are_masks(self) -> bool:
-        """Whether its files are named as the masks of others are."""
-        return any(map(may_be_masks, self._words))
-
-    @property
-    def rank(self) -> tuple[bool, bool, bool, int, bool, str]:
-        """Sort what are called images, and most, before what may be masks of these.
-
-        Of parts beside each other, a TIFF may be the depth.
-        """
-        is_named = not IMAGES.isdisjoint(self._words)
-        is_part = self.are_masks or bool(self.behind.replace(f"_{_OWN}", "") or self.before)
-        is_tiff = is_part and self.ext.lower() in ("tif", "tiff")
-        return not self.is_image, is_part, not is_named, -len(self.files), is_tiff, self.folder
 
 
 def groups_of(paths: Collection[str]) -> list[Group]:
@@ -138,52 +66,9 @@ def groups_of(paths: Collection[str]) -> list[Group]:
                 else:
                     file = File(folder.values, stem, path)
                 group.files.append(file)
-        found += map(_without_split, groups.values())
-    each = [one for group in found for part in _by_kinds(group) for one in _by_ends(part)]
-    return _without_words(sorted(_without_affixes(each), key=lambda one: one.rank))
-
-
-def _without_affixes(groups: Sequence[Group]) -> list[Group]:
-    """Return groups without what all of their names begin or end with, if only so they join.
-
-    ``1_training`` and ``1_manual``, ``rain-1`` and ``norain-1``.
-    """
-    images = [one for one in groups if one.is_image and "/" not in one.files[0].stem]
-    affixes = {
-        id(one): (one.before, one.behind)
-        if one.before or one.behind
-        else Affix.of([file.stem for file in one.files])[::2]
-        for one in images
-    }
-    found: dict[int, Group] = {}
-    for pair in combinations(images, 2):
-        sides = list(zip(*(affixes[id(one)] for one in pair), strict=True))
-        own = [(a, b) if a != b else ("", "") for a, b in sides]
-        if pair[0].fields != pair[1].fields or not all(map(any, zip(*own, strict=True))):
-            continue
-        each = [
-            one if one.before or one.behind else replace(one, before=own[0][at], behind=own[1][at])
-            for at, one in enumerate(pair)
-        ]
-        both = each[0].keys.keys() & each[1].keys.keys()
-        if len(both) >= _NEARLY * min(len(one.keys) for one in each):
-            found |= {id(one): new for one, new in zip(pair, each, strict=True)}
-    return [found.get(id(one), one) for one in groups]
-
-
-def _without_words(groups: list[Group]) -> list[Group]:
-    """Return groups whose names have other words before the same numbers without these words."""
-    words = [numbered({file.stem for file in one.files}) for one in groups]
-    first, own = words[0]
-    alike = [word and 2 * len(own.keys() & numbers) > len(own) for word, numbers in words]
-    others = [
-        not (one.is_image or word.endswith(first)) and is_alike
-        for one, (word, _), is_alike in zip(groups, words, alike, strict=True)
-    ]
-    if not any(others):
-        return groups
-    some = zip(groups, words, [True, *others[1:]], strict=True)
-    return [replace(one, before=word) if is_one else one for one, (word, _), is_one in some]
+        found += map(without_split, groups.values())
+    each = [one for group in found for part in by_kinds(group) for one in by_ends(part)]
+    return without_words(sorted(without_affixes(each), key=lambda one: one.rank))
 
 
 def _are_scenes(each: Sequence[Sequence[str]], template: str, fields: Sequence[str]) -> bool:
@@ -193,46 +78,13 @@ def _are_scenes(each: Sequence[Sequence[str]], template: str, fields: Sequence[s
     words = {re.sub(r"\d+", "", stem) for stem in stems}
     return (
         len(names) == 1
-        and 2 <= len(stems) <= _MOST
+        and 2 <= len(stems) <= MOST
         and len(each) >= _SCENES - have_roles(stems)
         and (len(words) == len(stems) or len(stems) > 2)
         and not any(re.fullmatch(r"\d+|.*0\d+", stem) for stem in stems)  # frames are counted
         and bool(fields)
         and os.path.basename(template) == f"{{{fields[-1]}}}"
     )
-
-
-def _without_split(group: Group) -> Group:
-    """Return files with a sign for the split in their names, if each has its own: ``1_train``."""
-    if "split" not in group.fields:
-        return group
-    at = group.fields.index("split")
-    each = [(file, file.values[at]) for file in group.files]
-    lasts = {_split_sign(file.stem, split) for file, split in each}
-    if _OTHER in lasts and "" not in lasts:
-        files = [file._replace(stem=re.sub("[^_]+$", _OTHER, file.stem)) for file, _ in each]
-        return replace(group, files=files)
-    files = [file._replace(stem=file.stem.replace(split, _OWN)) for file, split in each]
-    return replace(group, files=files) if all(_OWN in one.stem for one in files) else group
-
-
-def _split_sign(stem: str, split: str) -> str:
-    """Return the sign for the last word of a name, if it is the split, or another word for it."""
-    word = stem.rpartition("_")[2]
-    if word == split:
-        return _OWN
-    return _OTHER if "" != split_of(word) == split_of(split) else ""
-
-
-def _by_kinds(group: Group) -> list[Group]:
-    """Return pictures by their extensions if files that differ in these only lie together."""
-    names = {(one.values, one.stem) for one in group.files}
-    if len(names) == len(group.files) or not group.is_image:
-        return [group]
-    kinds: dict[str, list[File]] = defaultdict(list)
-    for one in group.files:
-        kinds[one.path.rpartition(".")[2]].append(one)
-    return [replace(group, ext=ext, files=files) for ext, files in kinds.items()]
 
 
 def _divided(
@@ -315,7 +167,7 @@ def _are_parts(
     each = [_parents(own, depth) for own in below.values()]
     if _are_values(names, below, depth):
         return False
-    if len(below) > _MOST or 2 * sum(map(len, each)) < len(set.union(*each)) * len(below):
+    if len(below) > MOST or 2 * sum(map(len, each)) < len(set.union(*each)) * len(below):
         return False
     words = [{*re.findall(r"[^\W_]+", name)} for name in below]
     shared = {word for word in set.intersection(*words) if word.lower() not in IMAGES}
@@ -334,7 +186,7 @@ def _are_parts(
         for own in below.values()
     ]
     shared, most = set.intersection(*stems), max(map(len, stems))
-    return len(shared) >= _NEARLY * most
+    return len(shared) >= NEARLY * most
 
 
 def _are_values(
@@ -353,69 +205,5 @@ def _are_values(
 
 
 def _has_a_role(name: str) -> bool:
-    words = [word.lower() for word in _WORDS.findall(name)]
+    words = [word.lower() for word in WORDS.findall(name)]
     return is_role(name) or not IMAGES.isdisjoint(words) or any(map(may_be_masks, words))
-
-
-def _by_ends(group: Group) -> Iterator[Group]:
-    """Yield the files of a group by what their names have more than those of others: ``_mask``."""
-    where: dict[tuple[tuple[str, ...], str], File] = {(f.values, f.stem): f for f in group.files}
-    found: dict[tuple[str, str], list[File]] = defaultdict(list)
-    for one in group.files:
-        found[_ends(one, where)].append(one)
-    if len(found) == 1:
-        found = _alternating(group) or found
-    words = infixes([os.path.basename(one.path) for one in group.files]) if len(found) == 1 else ()
-    within = {word: [one for one in group.files if word in one.stem] for word in words}
-    if sum(map(len, within.values())) != len(group.files) or not all(within.values()):
-        within = {}
-    for word, files in within.items():
-        yield replace(group, files=files, between=word)
-    for (before, behind), files in found.items() if not within else ():
-        exts = {one.path.rpartition(".")[2] for one in files}
-        ext = exts.pop() if len(found) > 1 and len(exts) == 1 else group.ext
-        yield Group(group.folder, group.fields, ext, files, before, behind)
-
-
-def _ends(one: File, where: Mapping[tuple[tuple[str, ...], str], File]) -> tuple[str, str]:
-    """Return what a name begins and ends with beside the name of another file, or in a scene."""
-    if "/" in one.stem:
-        return "", one.stem[one.stem.index("/") :]
-    for at in [match.start() for match in re.finditer(r"[_\-. ]", one.stem)][::-1]:
-        if at and (one.values, one.stem[:at]) in where:
-            return "", one.stem[at:]
-        if (one.values, one.stem[at + 1 :]) in where:
-            return one.stem[: at + 1], ""
-    return "", ""
-
-
-def _alternating(group: Group) -> dict[tuple[str, str], list[File]]:
-    """Return the files by the last or the first word of their names, if all have the same few."""
-    patterns = GLUED[: 1 + bool({*group.fields} - {"split"})]  # begins may be labels in one folder
-    for pattern in (*((_END, _BEGIN) if group.is_image else ()), *patterns):
-        found: dict[tuple[str, str], list[File]] = defaultdict(list)
-        for one in group.files:
-            match = re.search(pattern, one.stem)
-            if match is None or len(match[0]) == len(one.stem):
-                break
-            found[match[1], match[0][len(match[1]) :]].append(one)
-        else:
-            counts = Counter(
-                (one.values, one.stem[len(start) : -len(end) or None])
-                for (start, end), own in found.items()
-                for one in own
-            )
-            has_splits = group.fields == ("split",)  # of which one may have no masks
-            each: dict[object, list[bool]] = defaultdict(list)
-            for (values, _), count in counts.items():
-                each[values if has_splits else ()].append(count == len(found))
-            texts = {re.sub(r"\d+", "", start + end) for start, end in found}  # one is a counter's
-            are_parts = len(texts) > 1 or len(counts) > len(found)  # else frames: f00, f01
-            are_parts &= len({rest for _, rest in counts}) > 1
-            is_many = (2 <= len(found) <= _MOST and are_parts) or {*found} <= {
-                ("", f"_{_OWN}"),
-                ("", f"_{_OTHER}"),
-            }
-            if is_many and any(sum(whole) >= _NEARLY * len(whole) for whole in each.values()):
-                return found
-    return {}
