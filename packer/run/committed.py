@@ -99,7 +99,8 @@ def _differing(content: Manifest, recorded: Mapping[str, Any], only: Collection[
     if (old.get("pixels"), now.get("pixels")) == (_FORMER_PIXELS, Limits.pixels):
         old["pixels"] = Limits.pixels
     return ", ".join(
-        f"{name} ({json.dumps(old.get(name))} in the dataset, {json.dumps(now.get(name))} now)"
+        f"{name} ({json.dumps(old.get(name), ensure_ascii=False)} in the dataset, "
+        f"{json.dumps(now.get(name), ensure_ascii=False)} now)"
         for name in sorted(only or old.keys() | now.keys())
         if old.get(name) != now.get(name)
     )

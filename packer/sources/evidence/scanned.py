@@ -1,5 +1,6 @@
 """What a reading of texts packs: options of a command line, tried by a scan."""
 
+import io
 import json
 from collections import defaultdict
 from dataclasses import dataclass, replace
@@ -7,8 +8,10 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+from PIL import Image
 
 from packer.errors import BadImage, UnusableInput
+from packer.images.probe import PILLOW_ERRORS
 from packer.options.declared import SourceOptions
 from packer.samples.records import Sample, Source
 from packer.samples.table import SampleTable
@@ -18,8 +21,10 @@ from packer.sources.tables.texts import as_number
 from packer.sources.trees.find import tree_at
 from packer.sources.trees.tree import Tree
 from packer.sources.trees.walk import NOT_AN_IMAGE
+from reader.format.members import PICTURES
 
 _LOOKED_AT = 100  # samples
+_OPENED = 5  # samples whose pictures are compared
 _NAMED = 10_000  # samples whose folders are compared with their classes
 
 
@@ -106,13 +111,17 @@ class Reading:
 
 
 def scanned(reading: Reading, src: Path, options: SourceOptions) -> Scanned | None:
-    """Return what a reading packs; None if it rejects a file, or most lines of lists."""
-    table, is_flat = SampleTable(), True
+    """Return what a reading packs; None if it rejects a file, or most lines of lists.
+
+    Packing rejects members that are pictures of another size, so some are looked at.
+    """
+    table, is_flat, some = SampleTable(), True, list[Sample]()
     try:
         source = read(src, chosen := reading.options(options)).open(None)
         for record in source.scan():
             if isinstance(record, Sample) and len(table) < _LOOKED_AT:
                 is_flat &= not any(map(_is_nested, record.places))
+                some += [record] * bool(record.members and len(some) < _OPENED)
             table.add(record, ())
         tree = getattr(source, "tree", None) or tree_at(src, chosen.ignore)
     except (UnusableInput, BadImage, OSError):
@@ -120,7 +129,31 @@ def scanned(reading: Reading, src: Path, options: SourceOptions) -> Scanned | No
     lost = [reason for _, reason in table.rejected]
     if tree is None or len(lost) > len(table) or not all(one.endswith(NO_IMAGE) for one in lost):
         return None
+    if not all(_fits(source, one) for one in some):
+        return None
     return Scanned(table, source, tree, src, is_flat, len(lost))
+
+
+def _fits(source: Source, sample: Sample) -> bool:
+    """Return whether an image has the size of its members that are pictures."""
+    try:
+        content = source.files.read(sample)
+    except BadImage:
+        return True
+    members = content.members.items()
+    pictures = [data for ext, data in members if ext.rpartition(".")[2].lower() in PICTURES]
+    return len({*map(_size, (content.image, *pictures))} - {None}) <= 1
+
+
+def _size(data: object) -> tuple[int, int] | None:
+    """Return the width and height in the header of an image file; None where there is none."""
+    if not isinstance(data, bytes):
+        return None
+    try:
+        with Image.open(io.BytesIO(data)) as image:
+            return image.size
+    except PILLOW_ERRORS:
+        return None
 
 
 def _is_nested(place: object) -> bool:
