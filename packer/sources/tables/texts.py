@@ -114,7 +114,10 @@ def strings_of(data: bytes) -> bytes | None:
     Names of images end a line: in a database, texts follow each other without a sign.
     """
     if data.startswith(b"\x1f\x8b"):
-        data = zlib.decompressobj(31).decompress(data, _PART)
+        try:
+            data = zlib.decompressobj(31).decompress(data, _PART)
+        except zlib.error:
+            return None  # it is damaged, or only begins like gzip
     is_archive = data.startswith(_ARCHIVES) and b"data.pkl" not in data[:_HEAD]  # PyTorch's
     is_of_yolo = data.startswith(b"\x93NUMPY") and b"msgs" in data  # it repeats what YOLO has read
     if is_archive or is_of_yolo or data[257:262] == b"ustar":
