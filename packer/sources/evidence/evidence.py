@@ -190,8 +190,8 @@ def _of_other_splits(
     for text, decision in decisions:
         path = text.paths[0]
         is_like = not text.paths[1:] and path not in covered and without_split(path) in kinds
-        if is_like and decision.is_list:
-            yield decision.evidence
+        if is_like and (one := decision.as_list()):
+            yield one
 
 
 def _of_folders(

@@ -103,11 +103,10 @@ class Decision:
         known = sum(bool(_CHECKSUM.fullmatch(line)) for line in lines)
         return not _repeat_numbers(lines) and known >= max(1, _COMPLETE * len(lines))
 
-    @property
-    def is_list(self) -> bool:
-        """Whether nearly all of its lines name images, if only by numbers or words."""
+    def as_list(self) -> Evidence | None:
+        """Return the evidence if nearly all lines name images, if only by numbers or words."""
         self._used = self._used if len(self._used.keys) else self._bare
-        return len(self._lines) >= max(1, _NEARLY * self._filled)
+        return self.evidence if len(self._lines) >= max(1, _NEARLY * self._filled) else None
 
     @property
     def _count(self) -> int:
