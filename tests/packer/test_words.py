@@ -27,9 +27,10 @@ from packer.words import (
 )
 
 ROOT = Path(packer.__file__).parent
+PATHS = {path.relative_to(ROOT).as_posix(): path for path in sorted(ROOT.rglob("*.py"))}
 NODES = [
-    (path.relative_to(ROOT).as_posix(), node)
-    for path in sorted(ROOT.rglob("*.py"))
+    (name, node)
+    for name, path in PATHS.items()
     for node in ast.walk(ast.parse(path.read_text("utf-8")))
 ]
 
