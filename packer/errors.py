@@ -21,7 +21,7 @@
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -33,6 +33,7 @@ class PackerError(ShardfeedError):
     """An error that keeps the options and commands of its message as data."""
 
     remedies = Message()  # commands that keep all of the source
+    packs: Collection[int] = ()  # digests of what the commands of the message pack
 
     def __init__(
         self, *parts: Part, files: Iterable[tuple[str, str]] = (), noun: str = "file"

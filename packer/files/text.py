@@ -3,7 +3,8 @@
 import codecs
 import io
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -13,12 +14,19 @@ from packer.errors import UnusableInput
 from packer.files.snapshot import Watched
 
 LATIN = "cp1252"  # Latin-1, and the further signs that Windows has
+OTHER = "another encoding"
 _CHUNK = 1 << 20
 _MOST = 1 << 28  # bytes of a file that has to be converted in memory
 _HEAD = 1 << 12
 _BOM = codecs.BOM_UTF8
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_UTF_8_SIGN = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}")
+_UTF_8_SIGN = re.compile(
+    rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
+)
+_NO_ASCII = re.compile(rb"[\x80-\xff]+")
+_WORDS = re.compile(rb"[\x80-\xff]{2,}")
+_LEAST = 8  # bytes that are not ASCII, to judge by
+_DAMAGED = 0.9  # of them are in UTF-8, if some of its characters are damaged
 _NO_TEXT = bytes({*range(32)} - {*b"\t\n\v\f\r\x1b"})
 
 
@@ -45,6 +53,7 @@ def encoding_of(file: Watched) -> Encoding:
 def _encoding(chunks: Iterable[bytes], *, is_cut: bool = False) -> Encoding:
     """Return the encoding of a text; `is_cut`: it may end within a character."""
     is_utf_8, has_signs, has_lf, has_cr, is_text = True, False, False, False, True
+    foreign = Counter[str]()
     decoder = codecs.getincrementaldecoder("utf-8")()
     for number, chunk in enumerate(chunks):
         if not number and (wide := _utf_16(chunk)):
@@ -57,9 +66,30 @@ def _encoding(chunks: Iterable[bytes], *, is_cut: bool = False) -> Encoding:
                 decoder.decode(chunk)
             except UnicodeDecodeError:
                 is_utf_8 = False
+        if not is_utf_8:
+            foreign.update(_foreign(chunk))
     is_utf_8 = is_utf_8 and (is_cut or not decoder.getstate()[0])
+    if not is_utf_8 and is_text and _is_other(foreign):
+        return Encoding(OTHER)
     is_latin = not is_utf_8 and not has_signs and is_text
     return Encoding(LATIN if is_latin else "utf-8", has_cr and not has_lf and is_text)
+
+
+def _foreign(chunk: bytes) -> dict[str, int]:
+    """Count the bytes that are not ASCII, those of them beside another, and those in UTF-8."""
+    patterns = {"all": _NO_ASCII, "beside": _WORDS, "in UTF-8": _UTF_8_SIGN}
+    return {name: sum(map(len, found.findall(chunk))) for name, found in patterns.items()}
+
+
+def _is_other(foreign: Mapping[str, int]) -> bool:
+    """Return whether a text that is not all UTF-8 is neither damaged UTF-8 nor Latin-1.
+
+    In Latin-1 letters with marks stand among those of ASCII; in encodings of other scripts, such as
+    GBK, Shift JIS or cp1251, whole words have no ASCII.
+    """
+    count = foreign["all"]
+    is_damaged = foreign["in UTF-8"] > _DAMAGED * count
+    return count >= _LEAST and 2 * foreign["beside"] > count and not is_damaged
 
 
 def _utf_16(data: bytes) -> str:
@@ -75,6 +105,11 @@ def _utf_16(data: bytes) -> str:
 def open_text(file: Watched, encoding: Encoding | None = None) -> BinaryIO:
     """Open a text file as UTF-8, behind its byte order mark."""
     encoding = encoding or encoding_of(file)
+    if encoding.name == OTHER:
+        raise UnusableInput(
+            f"{file.path} is neither UTF-8 nor Latin-1. Convert it first, with its encoding in "
+            "place of GBK: iconv -f GBK -t UTF-8"
+        )
     if encoding.is_plain:
         content = file.open()
         content.seek(len(_BOM) if content.read(len(_BOM)) == _BOM else 0)
@@ -106,9 +141,9 @@ def decoded(data: bytes, *, is_cut: bool = False) -> str:
 
 
 def _decoded(data: bytes, name: str, errors: str) -> str:
-    if name == LATIN:
+    if name in (LATIN, OTHER):
         with suppress(UnicodeDecodeError):  # signs that Windows does not have
-            return data.decode(name)
+            return data.decode(LATIN)
         return data.decode("latin-1")
     if name != "utf-8" and errors == "surrogateescape":
         errors = "strict"  # which UTF-16 does not have

@@ -61,7 +61,7 @@ def prepare(
         return _prepare(given, options, arranged, policy, progress, classes, onto)
     except UnusableInput as error:
         if given.path and not isinstance(error, WrongOption):
-            error.remedies = commands_for(given.path, options, error.message.commands)
+            error.remedies = commands_for(given.path, options, error.message.commands, error.packs)
         raise
 
 

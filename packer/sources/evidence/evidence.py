@@ -72,11 +72,14 @@ def refuse_evidence(
     if not found:
         return remarks, None
     unread = Scanned(listing, source, tree, src)
-    ways = [way for way, _ in readings(found, options, unread)]
+    packed = list(readings(found, options, unread))
+    ways = [way for way, _ in packed]
     asked = options.kind or options.has_templates or options.pairs or options.of_table
     if ways and ways[0].is_clear and not asked and not _has_siblings(tree, found, leftovers):
         return (), ways[0].options(options)
-    raise refusal(found, tree, src, options, len(listing), ways, summary)
+    error = refusal(found, tree, src, options, len(listing), ways, summary)
+    error.packs = [scan.digest for _, scan in packed]
+    raise error
 
 
 def _has_siblings(tree: Tree, found: Sequence[Evidence], leftovers: Sequence[str]) -> bool:

@@ -33,10 +33,13 @@ _TRIED, _MOST_TRIED = 12, 240_000  # readings of folders, and files of these
 _DEEP = 2  # times that lists are found
 
 
-def commands_for(src: Path, options: SourceOptions, known: Collection[Command]) -> Message:
+def commands_for(
+    src: Path, options: SourceOptions, known: Collection[Command], packs: Collection[int] = ()
+) -> Message:
     """Return the commands that keep all images of a source, a line each.
 
-    The refusal that they follow has the `known` ones already.
+    The refusal that they follow has the `known` ones already; `packs` are the digests of what
+    these pack.
     """
     most = max(_LEAST, _MOST - len(known))
     if options.has_templates or options.of_table or options.pairs:
@@ -44,13 +47,13 @@ def commands_for(src: Path, options: SourceOptions, known: Collection[Command]) 
     found: dict[str, tuple[str, ...]] = {}
     less: dict[str, tuple[str, ...]] = {}  # with files that they do not read
     given = tuple(word for glob in options.ignore for word in ("--ignore", glob))
-    seen: set[int] = set()
-    for reading, packs in _complete(src, options):
+    seen = {*packs}
+    for reading, digest in _complete(src, options):
         words = (*reading.words, *given)
-        if command(src, *words) not in known and packs not in seen:
+        if command(src, *words) not in known and digest not in seen:
             one = less if reading.left else found
             one.setdefault(described(reading.words, reading.left), words)
-        seen.add(packs)
+        seen.add(digest)
         if len(found) + len(less) == most:
             break
     found |= less
@@ -126,7 +129,8 @@ def _with_lists(tried: _Tried, deep: int = _DEEP) -> Iterator[tuple[Reading, Sca
     if scan is None:
         return
     if not found:
-        yield replace(reading, left=tuple(scan.left)), scan
+        left = tuple(relative(scan.tree, path, tried.src) for path in scan.left)
+        yield replace(reading, left=left), scan
         return
     ignored = [w for f, w in pairwise(reading.words) if f == "--ignore"]
     options = reading.options(tried.options)

@@ -49,3 +49,29 @@ def test_utf_16_that_is_cut_short_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_bytes(TEXT.encode("utf-16")[:-1])
     with pytest.raises(UnusableInput, match="not text"):
         open_text(Watched.of(tmp_path / "x.csv"))
+
+
+@pytest.mark.parametrize(
+    ("words", "encoding"),
+    [
+        ("文件 类别 猫 狗", "gbk"),
+        ("ねこ いぬ", "shift_jis"),
+        ("고양이", "euc-kr"),
+        ("кошка", "cp1251"),
+    ],
+)
+def test_words_of_other_scripts_are_not_taken_for_latin_1(
+    tmp_path: Path, words: str, encoding: str
+) -> None:
+    (tmp_path / "x.csv").write_bytes(f"name,label\na.jpg,{words}\n".encode(encoding) * 3)
+    with pytest.raises(UnusableInput, match="neither UTF-8 nor Latin-1"):
+        open_text(Watched.of(tmp_path / "x.csv"))
+
+
+def test_damaged_words_of_other_scripts_in_utf_8_are_not_taken_for_another_encoding(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "x.csv").write_bytes(
+        "name,label\na.jpg,猫狗鸟\n".encode() * 9 + b"b.jpg,\xe7\xff\n"
+    )
+    assert encoding_of(Watched.of(tmp_path / "x.csv")).is_plain

@@ -38,7 +38,9 @@ from packer.words import command, listed, many
 
 _ARROW = ".arrow"
 _MOST = 8  # tables of one kind in a folder; more are files that belong to images
-_SUBMISSION = re.compile(r"submission|sample_?sub(?![a-z])")
+_PREDICTED = re.compile(
+    r"submission|sample_?sub(?![a-z])|(?<![a-z])(submit|pred(s|icted|ictions?)?)(?![a-z])"
+)
 _HEAD = 50
 _SHOWN = 2  # rows
 _SHORTEST = 3  # letters of a class; shorter names of folders divide those of files
@@ -97,8 +99,8 @@ def tables(candidate: Candidate) -> Interpretation | None:
     has: set[str] = set()
     for path in paths:
         folder, name = os.path.split(path)
-        if _SUBMISSION.search(name.lower()):
-            aside[path] = "it is named as a submission, whose labels are nobody's truth"
+        if _PREDICTED.search(name.lower()):
+            aside[path] = "it is named as predictions or a submission, which are nobody's truth"
             continue
         split = split_of_name(os.path.splitext(name)[0]) or images.split_of(path)
         folders = list(dict.fromkeys([folder, ""])) if options.root is None else [""]
