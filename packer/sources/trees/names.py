@@ -13,6 +13,7 @@ _ALIASES = {"training": "train", "testing": "test", "crossval": "val"} | {s: s f
 _BESIDE_SPLITS = frozenset(  # which are splits beside others, and alone mean nothing
     {"trainval", "dev", "eval", "pred", "extra", "holdout", "unlabeled", "unlabelled"}
 )
+_SHORT = {"tr": "train", "te": "test"}  # which may be languages, if there are others
 _YEAR = re.compile(r"[_-]?\d{1,4}$")
 _SEPARATORS = re.compile(r"[_\-. ]+")
 _ROLES = frozenset(  # what a picture is to the others of its sample
@@ -66,17 +67,25 @@ def splits_of(names: Sequence[str]) -> dict[str, str]:
     found = {name: split for name in names if (split := split_of(name))}
     if any(split in SPLITS for split in found.values()):
         return found
+    for group in _apart(names, split_of):
+        if len(group) > 1 and SPLITS.intersection(group.values()):
+            return group
+    for group in _apart(names, lambda token: _SHORT.get(token.lower(), "")):
+        if len(group) == len(names) == len(_SHORT):
+            return group
+    return {}
+
+
+def _apart(names: Sequence[str], split: Callable[[str], str]) -> Iterable[dict[str, str]]:
+    """Return the names that differ in the word of their split, each with the split."""
     apart: dict[tuple[str, ...], dict[str, str]] = {}
     for name in names:
         tokens = _SEPARATORS.split(name)
-        words = [number for number, token in enumerate(tokens) if split_of(token)]
+        words = [number for number, token in enumerate(tokens) if split(token)]
         if len(words) == 1 and len(tokens) > 1:
             rest = (*tokens[: words[0]], "", *tokens[words[0] + 1 :])
-            apart.setdefault(rest, {})[name] = split_of(tokens[words[0]])
-    for group in apart.values():
-        if len(group) > 1 and SPLITS.intersection(group.values()):
-            return group
-    return {}
+            apart.setdefault(rest, {})[name] = split(tokens[words[0]])
+    return apart.values()
 
 
 def split_of(name: str) -> str:
