@@ -92,7 +92,7 @@ def expect_same(expected: Iterable[Row], found: Iterable[Row], tally: Tally, wha
     if wanted == got:
         return
     missing, more = (
-        Counter(one.number for one in part.elements()) for part in (wanted - got, got - wanted)
+        Counter(row.number for row in rest.elements()) for rest in (wanted - got, got - wanted)
     )
     kinds = (missing - more, more - missing, missing & more)
     lost, doubled, differing = (sorted(kind.elements()) for kind in kinds)
@@ -105,6 +105,5 @@ def expect_same(expected: Iterable[Row], found: Iterable[Row], tally: Tally, wha
 def expect_order(expected: list[Row], found: list[Row], what: object) -> None:
     for position, (one, other) in enumerate(zip(expected, found, strict=True)):
         if one != other:
-            raise Violation(
-                f"{what}: sample {other.number} came at position {position}, not {one.number}"
-            )
+            text = f"sample {other.number} came at position {position}, not {one.number}"
+            raise Violation(f"{what}: {text}")

@@ -2,6 +2,7 @@
 
 import re
 from argparse import Namespace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from benchmarks import slow_store
 from benchmarks.peers import installed
-from benchmarks.runner import Candidate, Figures, Measured, interleaved, run, table
+from benchmarks.runner import Figures, interleaved, run, table
 from PIL import Image
 
 SMALL = "--rounds=1"
@@ -83,9 +84,9 @@ def echo(value: float) -> Figures:
 def test_a_candidate_that_fails_is_named_and_the_others_are_measured(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    both = [Candidate("good", echo, (3.0,)), Candidate("bad", echo, (-1.0,))]
-    measured = interleaved(both, rounds=2)
-    assert measured.rows == {"good": {number: echo(3.0) for number in range(2)}}
+    both = {"good": partial(echo, 3.0), "bad": partial(echo, -1.0)}
+    rows, _ = interleaved(both, rounds=2)
+    assert rows == {"good": {number: echo(3.0) for number in range(2)}}
     assert capfd.readouterr().err.count("bad: left out, it failed") == 1
 
 
@@ -103,8 +104,8 @@ def rounds(*values: float) -> dict[int, dict[str, float]]:
 
 
 def test_the_ratio_is_the_median_of_the_ratios_within_each_round() -> None:
-    measured = Measured({"ours": rounds(10, 40, 12), "theirs": rounds(5, 10, 12)})
-    assert table(measured, "theirs").splitlines() == [
+    rows = {"ours": rounds(10, 40, 12), "theirs": rounds(5, 10, 12)}
+    assert table(rows, "theirs").splitlines() == [
         "| | images/s | ratio |",
         "|---|---:|---:|",
         "| ours | 12.00 | 2.00 |",
@@ -116,11 +117,11 @@ def test_the_ratio_is_the_median_of_the_ratios_within_each_round() -> None:
 def test_ratios_of_several_rounds_are_explained_under_the_table(
     count: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    case = SimpleNamespace(BASELINE="a", candidates=lambda *_: [Candidate("a", echo, (1.0,))])
+    case = SimpleNamespace(BASELINE="a", candidates=lambda *_: {"a": partial(echo, 1.0)})
     run(case, Namespace(only="", rounds=count, json=False), tmp_path)
     assert ("the median of the rounds' ratios" in capsys.readouterr().out) == (count > 1)
 
 
 def test_a_figure_that_a_row_lacks_is_left_blank() -> None:
-    measured = Measured({"one": rounds(200), "two": {0: {"images/s": 0.5, "MB": 7.0}}})
-    assert table(measured, None).splitlines()[2:] == ["| one | 200 |  |", "| two | 0.500 | 7.00 |"]
+    rows = {"one": rounds(200), "two": {0: {"images/s": 0.5, "MB": 7.0}}}
+    assert table(rows, None).splitlines()[2:] == ["| one | 200 |  |", "| two | 0.500 | 7.00 |"]
