@@ -41,10 +41,10 @@ def disturbed(rng: random.Random, tally: Tally) -> Iterator[Callable[[], None]]:
             with suppress(psutil.NoSuchProcess):
                 if found and is_kill:
                     found[int(choice * len(found))].kill()
-                    tally.kills += 1
+                    tally["kills"] += 1
                 elif found:
                     found[int(choice * len(found))].suspend()
-                    tally.stops += 1
+                    tally["stops"] += 1
                     is_over.wait(stop)
                     found[int(choice * len(found))].resume()
 

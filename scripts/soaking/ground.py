@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,29 +28,15 @@ class Violation(Exception):
     """Something that packer or reader promises did not hold; the text says what."""
 
 
-@dataclass
-class Tally:
+class Tally(Counter[str]):
     """Counts over all rounds: of packs and epochs, of what was struck meanwhile, and of samples."""
-
-    rounds: int = 0
-    packs: int = 0  # also those that were appended to or repaired
-    pack_kills: int = 0
-    epochs: int = 0
-    kills: int = 0  # of workers, or whole readers
-    stops: int = 0  # of workers, for a moment
-    samples: int = 0  # that were read and compared
-    lost: int = 0
-    doubled: int = 0
-    differing: int = 0
-    hangs: int = 0
 
     def __str__(self) -> str:
         return (
-            f"rounds {self.rounds:,}, packs {self.packs:,} (kills {self.pack_kills:,}), epochs "
-            f"{self.epochs:,} (kills {self.kills:,}, stops {self.stops:,}), samples "
-            f"{self.samples:,} read, lost {self.lost}, doubled {self.doubled}, "
-            f"differing {self.differing}, hangs {self.hangs}"
-        )
+            "rounds {rounds:,}, packs {packs:,} (kills {packs killed:,}), epochs {epochs:,} "
+            "(kills {kills:,}, stops {stops:,}), samples {samples:,} read, lost {lost}, "
+            "doubled {doubled}, differing {differing}, hangs {hangs}"
+        ).format_map(self)
 
 
 @dataclass

@@ -35,7 +35,7 @@ def pack_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
     expected, packed = ground.packed(name), ground.scratch / "packed"
     _insist(rng, tally, packed, "pack", ground.source, packed, *PACKS[name])
     _expect_same(expected, packed)
-    tally.packs += 1
+    tally["packs"] += 1
 
 
 def append_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
@@ -45,7 +45,7 @@ def append_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
     _insist(rng, tally, packed, "pack", ground.half, packed, *PACKS[name])
     _insist(rng, tally, packed, "pack", ground.source, packed, *PACKS[name], "--append")
     _expect_same(expected, packed)
-    tally.packs += 2
+    tally["packs"] += 2
 
 
 def repair_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
@@ -64,7 +64,7 @@ def repair_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
     _insist(rng, tally, copy, "repair", copy, "--from", ground.source)
     _expect_same(expected, copy)
     run("verify", copy, "--decode")
-    tally.packs += 1
+    tally["packs"] += 1
 
 
 def _damage(rng: random.Random, folder: Path) -> list[str]:
@@ -98,7 +98,7 @@ def _insist(rng: random.Random, tally: Tally, dst: Path, *arguments: object) -> 
                 _, said = process.communicate(timeout=_SECONDS)
             except subprocess.TimeoutExpired:
                 process.kill()
-                tally.hangs += 1
+                tally["hangs"] += 1
                 raise Violation(f"{what} did not end in {_SECONDS:.0f} s") from None
         is_early = way == "interrupt" and _NOT_YET_PYTHON in said
         if process.returncode == 0:
@@ -142,7 +142,7 @@ def _strike(
             expect_gone(family, "packer, killed,")
     except psutil.NoSuchProcess:
         return way
-    tally.pack_kills += 1
+    tally["packs killed"] += 1
     return way
 
 

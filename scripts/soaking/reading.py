@@ -16,7 +16,7 @@ import torch
 
 import reader
 from soaking.disturb import disturbed, expect_gone, workers
-from soaking.exact import Reading, Row, expect_order, expect_same, row_of, rows
+from soaking.exact import Reading, Row, expect_order, expect_same, row_of, rows, undisturbed
 from soaking.ground import Ground, Tally, Violation
 
 _MOST_HELD = 6  # batches that the consumer keeps
@@ -50,10 +50,10 @@ def epoch_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
             found += gave
             if state is None or reading.is_over(state):
                 break
-    expect_same(reading.expected, found, tally, reading)
+    expect_same(undisturbed(reading), found, tally, reading)
     if is_in_order:
-        expect_order(reading.expected, found, reading)
-    tally.epochs += 1
+        expect_order(undisturbed(reading), found, reading)
+    tally["epochs"] += 1
 
 
 def _read_part(
@@ -125,7 +125,7 @@ def damaged_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
             if rng.random() < 0.2:
                 strike()
         told = loader.bad_samples
-    every = sound.expected
+    every = undisturbed(sound)
     expected = [one for one in every if one.number not in bad]
     if policy == "raise":
         cut = [every[at : at + batch_size] for at in range(0, len(every), batch_size)]
@@ -142,7 +142,7 @@ def damaged_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
             raise Violation(f"{reading}: in the place of {bad} came {instead}")
         expected += instead
     expect_same(expected, found, tally, reading)
-    tally.epochs += 1
+    tally["epochs"] += 1
 
 
 def torch_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
@@ -157,7 +157,7 @@ def torch_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
     pairs = zip(numbers, itertools.chain.from_iterable(batches), strict=True)
     found = [row_of(number, *sample, dataset.keys[number]) for number, sample in pairs]
     expect_same(expected, found, tally, f"DataLoader over {shards}")
-    tally.epochs += 1
+    tally["epochs"] += 1
 
 
 def killed_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
@@ -184,7 +184,7 @@ def killed_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
                 if left == 0:
                     family = workers(process.pid)
                     process.kill()
-                    tally.kills += 1
+                    tally["kills"] += 1
         process.join()
         expect_gone(family or [], "A reader that was killed")
         if process.exitcode and family is None:
@@ -192,9 +192,9 @@ def killed_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
         if not process.exitcode or reading.is_over(state):
             break
         kills -= 1
-    expect_same(reading.expected, found, tally, reading)
-    expect_order(reading.expected, found, reading)
-    tally.epochs += 1
+    expect_same(undisturbed(reading), found, tally, reading)
+    expect_order(undisturbed(reading), found, reading)
+    tally["epochs"] += 1
 
 
 def _read(reading: Reading, how: dict[str, Any], state: Any, sent: Connection) -> None:

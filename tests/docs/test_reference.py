@@ -58,7 +58,9 @@ def test_every_room_is_described_and_drawn(package: object) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_file_that_is_named_exists(page: Path) -> None:
-    named = set(re.findall(r"\b(?:scripts|tests|docs)/[\w/.-]*\w(?![\w*])", page.read_text()))
+    text = page.read_text()
+    named = set(re.findall(r"\b(?:scripts|tests|docs)/[\w/.-]*\w(?![\w*])", text))
+    named |= set(re.findall(r"`((?:packer|reader)/[\w./-]+)[` ]", text))
     assert not [name for name in named if not (ROOT / name).exists()]
 
 
