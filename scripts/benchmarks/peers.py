@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
+from torch.utils.data import DataLoader, default_collate
 
 import reader
 from benchmarks import pipeline
@@ -93,8 +95,6 @@ def ours(task: Task, size: int = 224, **options: Any) -> reader.Loader:
 
 def tensor_of(image: np.ndarray) -> Any:
     """Return an image (H, W, C) as a tensor (C, H, W)."""
-    import torch
-
     return torch.from_numpy(image).permute(2, 0, 1)
 
 
@@ -115,15 +115,12 @@ class Folder:
 
 def loader_of(data: Any, task: Task, **options: Any) -> Iterable[Any]:
     """Return torch's DataLoader over a map-style dataset, set up for speed."""
-    from torch.utils.data import DataLoader
-
     shuffle = {"shuffle": task.is_random, "batch_size": task.batch_size}
     return DataLoader(data, **{**shuffle, **_workers(task), **options})
 
 
 def _workers(task: Task) -> dict[str, Any]:
-    begin = {"worker_init_fn": pipeline.single_thread, "prefetch_factor": 4}
-    return {"num_workers": task.workers, "persistent_workers": True, **begin}
+    return {"num_workers": task.workers, "persistent_workers": True, "prefetch_factor": 4}
 
 
 def over(decode: Decode, task: Task) -> Iterable[Any]:
@@ -134,7 +131,6 @@ def over(decode: Decode, task: Task) -> Iterable[Any]:
 def webdataset(task: Task) -> Iterable[Any]:
     """The webdataset library over the same shards: a WebLoader."""
     import webdataset as wds
-    from torch.utils.data import default_collate
 
     place = str(task.shards)
     if task.stored is not None:  # no cache: its own has no limit that it keeps to
@@ -155,7 +151,6 @@ def webdataset(task: Task) -> Iterable[Any]:
 def grain(task: Task) -> Iterable[Any]:
     import grain.python as pygrain
 
-    pipeline.single_thread()
     samples = pipeline.labelled(task.images)
 
     class Load(pygrain.MapTransform):
@@ -172,7 +167,6 @@ def spdl(task: Task) -> Iterable[Any]:
     """A pipeline of SPDL's threads, each of which loads a whole batch."""
     from spdl.pipeline import PipelineBuilder
 
-    pipeline.single_thread()
     samples = pipeline.labelled(task.images)
 
     def load(batch: list[tuple[str, int]]) -> tuple[np.ndarray, np.ndarray]:
@@ -239,16 +233,14 @@ def write_arrow(images: Path, out: Path, _workers: int) -> None:
 
 def huggingface(task: Task) -> Iterable[Any]:
     """Hugging Face datasets: an Arrow file that holds the JPEGs, read through a DataLoader."""
-    import torch
     from datasets import load_from_disk
 
     def decode(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
         images = [tensor_of(pipeline.with_cv2(data, task.crop)) for data in rows["jpg"]]
         return {"image": images, "label": rows["label"]}
 
-    def collate(rows: list[dict[str, Any]]) -> tuple[Any, Any]:
-        images = torch.stack([row["image"] for row in rows])
-        return images, torch.tensor([row["label"] for row in rows])
+    def collate(rows: list[dict[str, Any]]) -> Any:
+        return default_collate([(row["image"], row["label"]) for row in rows])
 
     data = load_from_disk(str(task.cache / "datasets")).with_transform(decode)
     return loader_of(data, task, collate_fn=collate)

@@ -133,12 +133,13 @@ def run_shell(code: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
+@pytest.mark.parametrize("script", ["detection.py", "training.py"])
 def test_a_script_reports_a_missing_dataset_in_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["detection.py", str(tmp_path / "none")])
+    monkeypatch.setattr(sys, "argv", [script, str(tmp_path / "none")])
     with pytest.raises(SystemExit, match=str(tmp_path / "none")) as ended:
-        runpy.run_path(str(ROOT / "docs" / "tasks" / "detection.py"), run_name="__main__")
+        runpy.run_path(str(ROOT / "docs" / "tasks" / script), run_name="__main__")
     assert "\n" not in str(ended.value.code)
 
 

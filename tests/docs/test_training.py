@@ -75,8 +75,3 @@ def test_the_networks_have_the_parameters_of_torchvisions(build: Any, parameters
     model = build()
     assert sum(weights.numel() for weights in model.parameters()) == parameters
     assert model(torch.zeros(2, 3, 32, 32)).shape == (2, 1000)
-
-
-def test_a_folder_without_shards_is_named_in_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match="does not exist"):
-        train(tmp_path / "missing", tmp_path / "x.pt")
