@@ -17,7 +17,8 @@ from torch.utils.data import RandomSampler
 
 import reader
 from benchmarks import pipeline
-from benchmarks.peers import Decode, Folder, Task, loader_of, ours
+from benchmarks.peers import Decode, Folder, Task, loader_of
+from benchmarks.read import ours
 from reader.gpu_decode.decoders import choose
 from reader.gpu_decode.libraries import LIBRARIES
 

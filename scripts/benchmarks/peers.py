@@ -12,10 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
-from torch.utils.data import DataLoader, default_collate
 
-import reader
 from benchmarks import pipeline
 
 Decode = Callable[[bytes, str], np.ndarray]  # of a file's content, and the crop
@@ -80,21 +77,10 @@ def installed(packages: Mapping[str, str]) -> list[str]:
     return [name for name, package in packages.items() if package not in missing]
 
 
-def ours(task: Task, size: int = 224, **options: Any) -> reader.Loader:
-    """Return this project's loader, which is no peer."""
-    data = reader.Dataset(task.shards)
-    if task.stored is not None:
-        url = f"{task.stored.endpoint}/{task.stored.bucket}/shards"
-        data = reader.Dataset(url, cache_dir=task.stored.cache, cache_limit=task.stored.limit)
-    transforms: list[reader.Transform] = [reader.Resize(256), reader.CenterCrop(size)]
-    if task.is_random:
-        transforms = [reader.RandomResizedCrop(size), reader.RandomHorizontalFlip()]
-    how = {"batch_size": task.batch_size, "workers": task.workers, "shuffle": task.is_random}
-    return reader.Loader(data, transforms=transforms, **{**how, **options})
-
-
 def tensor_of(image: np.ndarray) -> Any:
     """Return an image (H, W, C) as a tensor (C, H, W)."""
+    import torch
+
     return torch.from_numpy(image).permute(2, 0, 1)
 
 
@@ -115,6 +101,8 @@ class Folder:
 
 def loader_of(data: Any, task: Task, **options: Any) -> Iterable[Any]:
     """Return torch's DataLoader over a map-style dataset, set up for speed."""
+    from torch.utils.data import DataLoader
+
     shuffle = {"shuffle": task.is_random, "batch_size": task.batch_size}
     return DataLoader(data, **{**shuffle, **_workers(task), **options})
 
@@ -131,6 +119,7 @@ def over(decode: Decode, task: Task) -> Iterable[Any]:
 def webdataset(task: Task) -> Iterable[Any]:
     """The webdataset library over the same shards: a WebLoader."""
     import webdataset as wds
+    from torch.utils.data import default_collate
 
     place = str(task.shards)
     if task.stored is not None:  # no cache: its own has no limit that it keeps to
@@ -234,6 +223,7 @@ def write_arrow(images: Path, out: Path, _workers: int) -> None:
 def huggingface(task: Task) -> Iterable[Any]:
     """Hugging Face datasets: an Arrow file that holds the JPEGs, read through a DataLoader."""
     from datasets import load_from_disk
+    from torch.utils.data import default_collate
 
     def decode(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
         images = [tensor_of(pipeline.with_cv2(data, task.crop)) for data in rows["jpg"]]

@@ -21,12 +21,13 @@ import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import reader
 from benchmarks import material, peers
-from benchmarks.peers import Build, Peer, Task, ours, over
+from benchmarks.peers import Build, Peer, Task, over
 from benchmarks.pipeline import with_cv2, with_cv2_reduced, with_pillow
 from benchmarks.runner import Candidates, Figures, cpu_seconds, family
 
@@ -89,6 +90,19 @@ def prepared(task: Task, *only: str) -> Iterator[tuple[str, Peer]]:
         if peer.write is not None:
             peer.write(task.images, task.cache / peer.package, task.workers)
         yield name, peer
+
+
+def ours(task: Task, size: int = 224, **options: Any) -> reader.Loader:
+    """Return this project's loader, set up for a task."""
+    data = reader.Dataset(task.shards)
+    if task.stored is not None:
+        url = f"{task.stored.endpoint}/{task.stored.bucket}/shards"
+        data = reader.Dataset(url, cache_dir=task.stored.cache, cache_limit=task.stored.limit)
+    transforms: list[reader.Transform] = [reader.Resize(256), reader.CenterCrop(size)]
+    if task.is_random:
+        transforms = [reader.RandomResizedCrop(size), reader.RandomHorizontalFlip()]
+    how = {"batch_size": task.batch_size, "workers": task.workers, "shuffle": task.is_random}
+    return reader.Loader(data, transforms=transforms, **{**how, **options})
 
 
 def measure(name: str, build: Build, task: Task, epochs: int) -> Figures:

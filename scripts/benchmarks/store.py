@@ -28,8 +28,8 @@ import psutil
 
 import reader
 from benchmarks import material, slow_store
-from benchmarks.peers import Build, Stored, Task, ours
-from benchmarks.read import prepared, task_of
+from benchmarks.peers import Build, Stored, Task
+from benchmarks.read import ours, prepared, task_of
 from benchmarks.runner import Candidates, Figures, cpu_seconds
 
 BASELINE = "local disk"
