@@ -30,33 +30,29 @@ CASES = {
 }
 
 
-CASE_OPTIONS: dict[str, dict[str, Any]] = {  # a case has those in its OPTIONS, with its defaults
+# Of the options that cases have in their OPTIONS, with their defaults. Numbers, lists of numbers
+# and flags are known by their defaults.
+CASE_OPTIONS: dict[str, dict[str, Any]] = {
     "images": {"type": Path, "help": "class folders"},
     "shards": {"type": Path, "help": "the same, packed; default: packed for the run"},
     "shard-size": {"help": "without --shards"},
     "format": {"choices": ("png", "webp", "large")},
     "side": {"type": int, "help": "shorter side in pixels"},
     "crop": {"choices": ("random", "center")},
-    "samples": {"type": int, "help": "to make"},
-    "count": {"type": int, "help": "to which they are repeated"},
-    "batch-size": {"type": int},
-    "workers": {"type": int},
-    "jobs": {"type": int},
-    "epochs": {"type": int, "help": "measured epochs a round"},
+    "samples": {"help": "to make"},
+    "count": {"help": "to which they are repeated"},
+    "epochs": {"help": "measured epochs a round"},
     "steps": {"nargs": "+", "help": "what is measured"},
-    "batches": {"type": int, "help": "measured, a round"},
-    "device": {},
-    "decoders": {"action": "store_true", "help": "each decoder on the GPU, not only the best"},
+    "batches": {"help": "measured, a round"},
+    "decoders": {"help": "each decoder on the GPU, not only the best"},
     "network": {"choices": ("resnet18", "resnet50")},
-    "size": {"type": int, "help": "of a crop; another than 224: without peers"},
-    "compile": {"action": "store_true", "help": "with torch.compile"},
-    "latency": {"type": int, "nargs": "+", "help": "in ms"},
-    "blocks": {"type": int, "nargs": "*", "help": "shards of a window; 0: a global shuffle"},
-    "shares": {"type": float, "nargs": "*", "help": "of the data that a cache holds"},
-    "peers": {"action": "store_true"},
-    "sets": {"nargs": "+"},
+    "size": {"help": "of a crop; another than 224: without peers"},
+    "compile": {"help": "with torch.compile"},
+    "latency": {"help": "in ms"},
+    "blocks": {"help": "shards of a window; 0: a global shuffle"},
+    "shares": {"help": "of the data that a cache holds"},
     "folder": {"type": Path, "help": "where there is room"},
-    "keep": {"action": "store_true", "help": "keep the datasets, and use them again"},
+    "keep": {"help": "keep the datasets, and use them again"},
 }
 
 
@@ -79,8 +75,14 @@ def parsed(command: list[str]) -> tuple[Any, argparse.Namespace]:
     options.add_argument("--only", default="", help="candidates whose name contains this")
     options.add_argument("--json", action="store_true", help="print every round's figures")
     for option, value in case.OPTIONS.items():
-        usual = {"required": True} if value is ... else {"default": value}
-        options.add_argument(f"--{option}", **CASE_OPTIONS[option], **usual)
+        usual: dict[str, Any] = {"required": True} if value is ... else {"default": value}
+        if value is False:
+            usual["action"] = "store_true"
+        elif isinstance(value, list):
+            usual |= {"nargs": "*", "type": type(value[0])}
+        elif isinstance(value, (int, str)):
+            usual["type"] = type(value)
+        options.add_argument(f"--{option}", **{**usual, **CASE_OPTIONS.get(option, {})})
     return case, options.parse_args(command[1:])
 
 

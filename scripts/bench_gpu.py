@@ -112,23 +112,14 @@ def ended(step: Step, left: float, out: Path, log: Path) -> tuple[str, str]:
         return "no time was left", ""
     paths = [str(out / "work" / "site"), str(ROOT), os.environ.get("PYTHONPATH", "")]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    command = ["timeout", "--signal=KILL", f"{limit}", *step.command]  # ends its children, too
     with log.open("w") as errors:
-        process = subprocess.Popen(
-            step.command,
-            cwd=ROOT,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-            start_new_session=True,  # to end its children with it
-        )
-        try:
-            output, _ = process.communicate(timeout=limit)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            return f"stopped after {limit:.0f} s, see {log.name}", process.communicate()[0]
-    code = process.returncode
-    return f"failed with {code}, see {log.name}" if code else "", output
+        pipe = {"stdout": subprocess.PIPE, "stderr": errors}
+        done = subprocess.run(command, cwd=ROOT, env=environment, text=True, check=False, **pipe)
+    code = done.returncode
+    if code == -signal.SIGKILL:
+        return f"stopped after {limit:.0f} s, see {log.name}", done.stdout
+    return f"failed with {code}, see {log.name}" if code else "", done.stdout
 
 
 def main(command: list[str] | None = None) -> None:
@@ -141,19 +132,17 @@ def main(command: list[str] | None = None) -> None:
     parser.add_argument("--seconds", type=int, default=480, help="in all; default: %(default)s")
     parser.add_argument("--dry-run", action="store_true")
     given = parser.parse_args(command)
+    given.out = given.out.absolute()
     if given.fetch:
         fetch(given.fetch)
-        return
-    given.out = given.out.absolute()
-    plan = steps(given)
-    if given.dry_run:
+    elif not given.dry_run:
+        sys.exit(not run(steps(given), given))
+    else:
         if given.wheels:
             show_sizes(given.wheels)
-        for step in plan:
+        for step in steps(given):
             print(f"{step.name}, at most {step.seconds} s:\n    {shlex.join(step.command)}")
         print(f"At most {given.seconds} s in all.")
-    elif not run(plan, given):
-        sys.exit(1)
 
 
 if __name__ == "__main__":

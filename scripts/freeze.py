@@ -61,37 +61,28 @@ def without(record: Record, patterns: Sequence[str]) -> Record:
     return {field: value for field, value in record.items() if field not in ignored}
 
 
-def write(path: Path, only: Sequence[str], ignore: Sequence[str], jobs: int) -> int:
-    records = run_all(matching(cases(), only), jobs)
-    content = {name: without(record, ignore) for name, record in records.items()}
-    path.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", "utf-8")
+def write(path: Path, records: dict[str, Record]) -> int:
+    path.write_text(json.dumps(records, indent=1, sort_keys=True) + "\n", "utf-8")
     packed = sum(record["outcome"] == "packed" for record in records.values())
     print(f"{len(records)} cases, {packed} of them packed, the others refused: {path}")
     return 0
 
 
-def compare(path: Path, only: Sequence[str], ignore: Sequence[str], jobs: int) -> int:
-    """List the differences from the records in `path`."""
-    old = json.loads(path.read_text("utf-8"))
-    names = matching(old, only)
-    found = {name: ["the case is gone"] for name in names if name not in cases()}
-    for name, new in run_all([name for name in names if name in cases()], jobs).items():
-        if lines := differences(without(old[name], ignore), without(new, ignore)):
-            found[name] = lines
-    for name, lines in found.items():
-        print("\n  ".join([name, *lines[:4], *([f"and {len(lines) - 4} more"] * (len(lines) > 4))]))
-    fresh = len(matching(cases().keys() - old.keys(), only))
-    print(
-        f"{len(found)} of {len(names)} cases differ"
-        + f"; {fresh} cases are not in {path}" * (fresh > 0 and only == ["*"])
-    )
-    return 1 if found else 0
+def compare(old: dict[str, Record], new: dict[str, Record]) -> int:
+    """List the differences of two records of the same cases."""
+    found = {name: ["the case is gone"] for name in old.keys() - new.keys()}
+    found |= {name: differences(old[name], record) for name, record in new.items()}
+    differing = {name: lines for name, lines in sorted(found.items()) if lines}
+    for name, lines in differing.items():
+        more = [f"and {len(lines) - 4} more"] if len(lines) > 4 else []
+        print("\n  ".join([name, *lines[:4], *more]))
+    print(f"{len(differing)} of {len(old)} cases differ")
+    return 1 if differing else 0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    kind = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=kind)
     parser.add_argument("action", choices=("write", "compare"))
     parser.add_argument("file", type=Path)
     only, fields = "cases, such as 'row/*'", "fields, such as fingerprint or manifest/reading"
@@ -99,8 +90,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--ignore", action="append", default=[], metavar="PATTERN", help=fields)
     parser.add_argument("--jobs", type=int, default=2, help="processes; default: 2")
     given = parser.parse_args(arguments)
-    action = write if given.action == "write" else compare
-    return action(given.file, given.only or ["*"], given.ignore, given.jobs)
+    is_new = given.action == "write"
+    old = {} if is_new else json.loads(given.file.read_text("utf-8"))
+    names = matching(cases() if is_new else old, given.only or ["*"])
+    records = run_all([name for name in names if name in cases()], given.jobs)
+    new = {name: without(record, given.ignore) for name, record in records.items()}
+    if is_new:
+        return write(given.file, new)
+    if not given.only and (fresh := len(cases().keys() - old.keys())):
+        print(f"{fresh} cases are not in {given.file}")
+    return compare({name: without(old[name], given.ignore) for name in names}, new)
 
 
 if __name__ == "__main__":

@@ -19,18 +19,12 @@ from packer.sources.scanners.arrays.matlab import load_matlab
 
 def labels_of_devkit(path: Path) -> dict[str, str]:
     with tarfile.open(path) as archive:
-        members = {os.path.basename(one.name): archive.extractfile(one) for one in archive}
-        synsets, truth = (
-            file.read()
-            for name in ("meta.mat", "ILSVRC2012_validation_ground_truth.txt")
-            if (file := members[name])
-        )
+        files = {Path(one.name).name: archive.extractfile(one) for one in archive if one.isfile()}
+        synsets = files["meta.mat"].read()
+        truth = files["ILSVRC2012_validation_ground_truth.txt"].read().split()
     found = load_matlab(synsets, f"{path}: meta.mat")["synsets"]
     classes = {int(one["ILSVRC2012_ID"].flat[0]): str(one["WNID"]) for one in found}
-    return {
-        f"ILSVRC2012_val_{image:08d}": classes[int(number)]
-        for image, number in enumerate(truth.split(), 1)
-    }
+    return {f"ILSVRC2012_val_{n:08d}": classes[int(label)] for n, label in enumerate(truth, 1)}
 
 
 def labels_of_csv(path: Path) -> dict[str, str]:

@@ -18,8 +18,6 @@ from PIL import Image, ImageDraw
 
 SIZES = ((375, 500), (500, 375), (333, 500), (480, 640), (500, 500))
 NAMES = ("bird", "boat", "bus", "car", "cat", "cow", "cup", "dog", "hat", "owl")
-TINY = (32, 32)
-Write = Callable[[Path, str, int], None]  # an image of a split into a folder
 
 
 def photograph(rng: np.random.Generator, label: int, height: int, width: int) -> Image.Image:
@@ -49,14 +47,13 @@ def make(folder: Path, numbers: range, classes: int, scale: float = 1.0) -> None
     for label in range(classes):
         (folder / named(label)).mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor() as pool:
-        for _ in pool.map(partial(write, folder, classes, scale), numbers, chunksize=16):
-            pass  # so that an error is raised
+        list(pool.map(partial(write, folder, classes, scale), numbers, chunksize=16))
 
 
-def draw(number: int, size: tuple[int, int] = (240, 320)) -> tuple[Image.Image, list[int], int]:
+def draw(number: int) -> tuple[Image.Image, list[int], int]:
     """Return an image of an object on a background, its box (x, y, w, h), and its class."""
     rng, label = np.random.default_rng(number), number % len(NAMES)
-    image = photograph(rng, 0, *size)
+    image = photograph(rng, 0, 240, 320)
     w, h = (int(rng.integers(side // 4, side // 2)) for side in image.size)
     x, y = int(rng.integers(image.width - w)), int(rng.integers(image.height - h))
     colour = tuple(int(value) for value in 127 + 120 * np.sin(np.arange(3) * 2 + label))
@@ -76,17 +73,15 @@ def coco(folder: Path, split: str, numbers: range) -> None:
     images, annotations = [], []
     for number in numbers:
         image, box, label = draw(number)
-        name = f"{number:012d}.jpg"
-        save(image, folder / f"{split}2017" / name)
+        save(image, folder / f"{split}2017" / f"{number:012d}.jpg")
         size = {"height": image.height, "width": image.width}
-        images.append({"id": number, "file_name": name, **size})
+        images.append({"id": number, "file_name": f"{number:012d}.jpg", **size})
         owner = {"id": number, "image_id": number, "category_id": label + 1, "iscrowd": 0}
         annotations.append({**owner, "bbox": box, "area": box[2] * box[3]})
     categories = [{"id": label + 1, "name": name} for label, name in enumerate(NAMES)]
     content = {"images": images, "annotations": annotations, "categories": categories}
-    path = folder / "annotations" / f"instances_{split}2017.json"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(content))
+    (folder / "annotations").mkdir(exist_ok=True)
+    (folder / "annotations" / f"instances_{split}2017.json").write_text(json.dumps(content))
 
 
 def masks(folder: Path, split: str, number: int) -> None:
@@ -111,7 +106,7 @@ def table(folder: Path, split: str, number: int) -> None:
 def tiny(folder: Path, split: str, number: int) -> None:
     """Write a PNG of 32 x 32 in a class folder."""
     label = number % len(NAMES)
-    image = photograph(np.random.default_rng(number), label, *TINY)
+    image = photograph(np.random.default_rng(number), label, 32, 32)
     save(image, folder / split / NAMES[label] / f"{number}.png")
 
 
@@ -120,7 +115,7 @@ def save(image: Image.Image, path: Path) -> None:
     image.save(path)
 
 
-def each(write: Write) -> Callable[[Path, str, range], object]:
+def each(write: Callable[[Path, str, int], None]) -> Callable[[Path, str, range], object]:
     return lambda folder, split, numbers: [write(folder, split, number) for number in numbers]
 
 
@@ -134,15 +129,13 @@ def main() -> None:
     parser.add_argument("count", type=int, help="images in all")
     parser.add_argument("--classes", type=int, default=len(NAMES))
     parser.add_argument("--for", dest="task", choices=sorted(TASKS), help="default: class folders")
-    arguments = parser.parse_args()
-    count = arguments.count
-    trained = count - max(count // 10, 1)
-    splits = {"train": range(trained), "val": range(trained, count)}
-    for split, numbers in splits.items():
-        if arguments.task is None:
-            make(arguments.folder / split, numbers, arguments.classes)
+    given = parser.parse_args()
+    trained = given.count - max(given.count // 10, 1)
+    for split, numbers in {"train": range(trained), "val": range(trained, given.count)}.items():
+        if given.task is None:
+            make(given.folder / split, numbers, given.classes)
         else:
-            TASKS[arguments.task](arguments.folder, split, numbers)
+            TASKS[given.task](given.folder, split, numbers)
 
 
 if __name__ == "__main__":

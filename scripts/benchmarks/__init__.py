@@ -1,4 +1,4 @@
 """The benchmarks, a module each, and `runner`, which runs them.
 
-A case has `add_options`, and `candidates`, which prepares the data and returns what takes turns.
+A case has its OPTIONS, and `candidates`, which prepares the data and returns what takes turns.
 """

@@ -10,6 +10,7 @@ over all pixels. Workers decode CMYK JPEGs and other formats themselves, so thes
 import argparse
 import io
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import torch
 from sample_images import photograph
 
 import reader
-from benchmarks.runner import Candidate, Figures
+from benchmarks.runner import Candidates, Figures
 from benchmarks.waiting import synchronise
 from reader.gpu_decode.decoders import ChosenDecoder, choose
 from reader.gpu_decode.libraries import LIBRARIES
@@ -34,25 +35,21 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
-def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
+def candidates(given: argparse.Namespace, work: Path) -> Candidates:
     device = reader.CUDAPrefetcher([], device=given.device).device
     names = [BASELINE, *(LIBRARIES if device.type == "cuda" else ())]
-    return [
-        Candidate(name, measure, (name, device, given.batch_size, given.batches)) for name in names
-    ]
+    task = device, given.batch_size, given.batches
+    return {name: partial(measure, name, *task) for name in names}
 
 
 def measure(name: str, device: torch.device, count: int, batches: int) -> Figures:
-    if name == BASELINE:
-        decoder = choose(torch.device("cpu"), by_simplejpeg)
-    else:
-        decoder = choose(device, name)
+    is_ours = name == BASELINE
+    decoder = choose(torch.device("cpu"), by_simplejpeg) if is_ours else choose(device, name)
     decoder.require()
-    samples = {
-        kind: [tensor_of(number, **how) for number in range(8)] for kind, how in KINDS.items()
-    }
-    figures = {"images/s": rate(decoder, samples["4:2:0"], count, batches)}
-    for kind, jpegs in samples.items():
+    samples = [tensor_of(number, **KINDS["4:2:0"]) for number in range(8)]
+    figures = {"images/s": rate(decoder, samples, count, batches)}
+    for kind, how in KINDS.items():
+        jpegs = [tensor_of(number, **how) for number in range(8)]
         expected = by_simplejpeg(jpegs, torch.device("cpu"), None)
         found = [image.cpu().int() for image in decoder.decode(jpegs)]
         far = torch.cat([(a - b).abs().flatten() for a, b in zip(found, expected, strict=True)])

@@ -16,20 +16,21 @@ import os
 import platform
 import time
 from contextlib import nullcontext
+from functools import partial
 from itertools import islice, repeat
 from pathlib import Path
 from typing import Any
 
 import torch
+import training
 from sample_images import make
 from torch import Tensor, nn
-from training import resnet18, resnet50
 
 import reader
-from benchmarks import material
 from benchmarks.gpu_ways import SIZE, Batches, ways
 from benchmarks.peers import Task
-from benchmarks.runner import Candidate, Figures
+from benchmarks.read import task_of
+from benchmarks.runner import Candidates, Figures
 from benchmarks.waiting import Waiting, synchronise
 from reader.system import usable_cores
 
@@ -38,26 +39,23 @@ OPTIONS = {"images": None, "shards": None, "samples": 4096, "batch-size": 256}
 OPTIONS |= {"workers": usable_cores(), "batches": 40, "device": "cuda", "decoders": False}
 OPTIONS |= {"network": "resnet50", "size": SIZE, "compile": False}
 WARM_UP = 32  # batches, in which "auto" measures its share beside the training
-NETWORKS = {"resnet18": resnet18, "resnet50": resnet50}
 
 
 class Model:
     """A network and its training step; on a CPU a network that costs nothing."""
 
     def __init__(self, device: torch.device, network: str, is_compiled: bool) -> None:
-        self.device = device
-        on_gpu = device.type == "cuda"
+        self.on_gpu = device.type == "cuda"
         tiny = nn.Sequential(nn.AdaptiveAvgPool2d(4), nn.Flatten(), nn.Linear(48, 1000))
-        network = NETWORKS[network]() if on_gpu else tiny
-        self.network = network.to(device, memory_format=torch.channels_last)
-        if is_compiled and on_gpu:
+        made = getattr(training, network)() if self.on_gpu else tiny
+        self.network = made.to(device, memory_format=torch.channels_last)
+        if is_compiled and self.on_gpu:
             self.network.compile()
-        self.optimizer = torch.optim.SGD(network.parameters(), 0.1, momentum=0.9)
+        self.optimizer = torch.optim.SGD(made.parameters(), 0.1, momentum=0.9)
 
     def step(self, images: Tensor, labels: Tensor) -> None:
         """Forward, backward, update; nothing is read back."""
-        on_gpu = self.device.type == "cuda"
-        with torch.autocast("cuda", torch.bfloat16) if on_gpu else nullcontext():
+        with torch.autocast("cuda", torch.bfloat16) if self.on_gpu else nullcontext():
             images = images.contiguous(memory_format=torch.channels_last)
             loss = nn.functional.cross_entropy(self.network(images), labels)
         self.optimizer.zero_grad(set_to_none=True)
@@ -79,52 +77,34 @@ def fed(
     return count / (time.perf_counter() - began), waiting.share()
 
 
-def machine(device: torch.device) -> str:
-    name = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine()
-    return (
-        f"{name}, {os.cpu_count()} cores, Python {platform.python_version()}, "
-        f"torch {torch.__version__}, {datetime.date.today()}"
-    )
-
-
-def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
+def candidates(given: argparse.Namespace, work: Path) -> Candidates:
     if given.device != "cpu" and not torch.cuda.is_available():
         raise SystemExit("There is no CUDA device. --device cpu tries out what this does.")
     images = (given.images or work / "images").absolute()
-    shards = given.shards or work / "shards"
     if given.images is None:
         make(images, range(given.samples), classes=10)
-    if given.shards is None:
-        material.pack(images, shards)
     device = reader.CUDAPrefetcher([], device=given.device).device
-    task = Task(shards, images, work, "random", given.batch_size, given.workers)
-    print(machine(device))
+    task = task_of(images, work, given)
+    name = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine()
+    python, today = platform.python_version(), datetime.date.today()
+    print(f"{name}, {os.cpu_count()} cores, Python {python}, torch {torch.__version__}, {today}")
     print(
-        f"{len(reader.Dataset(shards))} images, batch {task.batch_size}, {task.workers} workers, "
-        f"{given.batches} steps"
+        f"{len(reader.Dataset(task.shards))} images, batch {task.batch_size}, "
+        f"{task.workers} workers, {given.batches} steps"
     )
     names = [*ways(device, given.size, given.decoders), LIMIT]
-    model = given.network, given.compile
-    options = task, device, given.batches, given.size, given.decoders, *model
-    return [Candidate(name, measure, (name, *options)) for name in names]
+    return {name: partial(measure, name, task, device, given) for name in names}
 
 
-def measure(
-    name: str,
-    task: Task,
-    device: torch.device,
-    steps: int,
-    size: int,
-    decoders: bool,
-    *model_options: Any,
-) -> Figures:
+def measure(name: str, task: Task, device: torch.device, given: argparse.Namespace) -> Figures:
+    steps = given.batches
     if device.type == "cuda":
         torch.cuda.set_device(device)  # whose streams and events those without a device are
     else:
         torch.set_num_threads(1)  # which spin while they wait for each other
     torch.backends.cudnn.benchmark = True
-    model = Model(device, *model_options)
-    way = ways(device, size, decoders)["shardfeed" if name == LIMIT else name]
+    model = Model(device, given.network, given.compile)
+    way = ways(device, given.size, given.decoders)["shardfeed" if name == LIMIT else name]
     batches: Any = way(task, device)
     if name == LIMIT:
         source, batches = batches, repeat(next(batches))

@@ -17,7 +17,8 @@ from torch.utils.data import RandomSampler
 
 import reader
 from benchmarks import pipeline
-from benchmarks.peers import Folder, Task, loader_of
+from benchmarks.peers import Decode, Folder, Task, loader_of
+from benchmarks.read import ours
 from reader.gpu_decode.decoders import choose
 from reader.gpu_decode.libraries import LIBRARIES
 
@@ -34,15 +35,7 @@ def shardfeed(
     size: int = SIZE,
 ) -> Batches:
     """This reader; with "gpu", its workers send what the GPU is to decode, with "auto" a share."""
-    with reader.Loader(
-        task.shards,
-        batch_size=task.batch_size,
-        transforms=[reader.RandomResizedCrop(size), reader.RandomHorizontalFlip()],
-        shuffle=True,
-        epochs=None,
-        workers=task.workers,
-        decode=decode,
-    ) as loader:
+    with ours(task, size, epochs=None, decode=decode) as loader:
         norm = reader.IMAGENET_MEAN, reader.IMAGENET_STD
         try:
             yield from reader.CUDAPrefetcher(loader, *norm, device=device, decoder=decoder)
@@ -56,10 +49,8 @@ def apex(batches: Iterable[Any], device: torch.device) -> Batches:
     on_gpu = device.type == "cuda"
     side = torch.cuda.Stream(device) if on_gpu else None
     with torch.cuda.stream(side) if side else contextlib.nullcontext():
-        mean, std = (
-            (torch.tensor(values) * 255).reshape(1, 3, 1, 1).to(device)
-            for values in (reader.IMAGENET_MEAN, reader.IMAGENET_STD)
-        )
+        both = torch.tensor([reader.IMAGENET_MEAN, reader.IMAGENET_STD]) * 255
+        mean, std = both.reshape(2, 1, 3, 1, 1).to(device)
     source = iter(batches)
 
     def preload() -> tuple[Tensor, Tensor]:
@@ -75,27 +66,26 @@ def apex(batches: Iterable[Any], device: torch.device) -> Batches:
     images, labels = preload()
     while True:
         if side:
-            torch.cuda.current_stream().wait_stream(side)
-            images.record_stream(torch.cuda.current_stream())
-            labels.record_stream(torch.cuda.current_stream())
+            now = torch.cuda.current_stream()
+            now.wait_stream(side)
+            images.record_stream(now)
+            labels.record_stream(now)
         ahead = preload()
         yield images, labels
         images, labels = ahead
 
 
-def data_loader(
-    task: Task, decode: Callable[[bytes, str], np.ndarray], **options: Any
-) -> Iterable[Any]:
+def data_loader(task: Task, decode: Decode, **options: Any) -> Iterable[Any]:
     """DataLoader over the folder, shuffled forever, so that no epoch's end makes it wait."""
     folder = Folder(decode, task)
-    forever = RandomSampler(folder, num_samples=10**9)
-    return loader_of(folder, task, shuffle=False, sampler=forever, prefetch_factor=2, **options)
+    options |= {"sampler": RandomSampler(folder, num_samples=10**9), "prefetch_factor": 2}
+    return loader_of(folder, task, shuffle=False, **options)
 
 
 def data_loader_apex(task: Task, device: torch.device) -> Batches:
     """DataLoader with simplejpeg and OpenCV, pin_memory, and apex's prefetcher."""
-    pinned = {"pin_memory": device.type == "cuda"}
-    return apex(data_loader(task, pipeline.with_cv2, **pinned), device)
+    on_gpu = device.type == "cuda"
+    return apex(data_loader(task, pipeline.with_cv2, pin_memory=on_gpu), device)
 
 
 def data_loader_gpu_decode(task: Task, device: torch.device) -> Batches:
@@ -133,16 +123,14 @@ def ways(device: torch.device, size: int = SIZE, all_decoders: bool = False) -> 
 
     With another `size`, or `all_decoders`, only this reader's.
     """
-    found: dict[str, Way] = {"shardfeed": shardfeed}
-    decoders = [None, *(LIBRARIES if all_decoders else ())]
-    if device.type == "cuda":
-        decoders = [name for name in decoders if choose(device, name).name]
-    for name in decoders:
-        mark = f" ({name})" if name else ""
-        found[f"shardfeed, GPU decode{mark}"] = partial(shardfeed, decode="gpu", decoder=name)
-        if not name:
-            found["shardfeed, auto"] = partial(shardfeed, decode="auto")
-    found = {name: partial(way, size=size) for name, way in found.items()}
+    found: dict[str, Way] = {"shardfeed": partial(shardfeed, size=size)}
+    for name in (None, *(LIBRARIES if all_decoders else ())):
+        if device.type != "cuda" or choose(device, name).name:
+            how = {"decoder": name, "size": size}
+            mark = f" ({name})" if name else ""
+            found[f"shardfeed, GPU decode{mark}"] = partial(shardfeed, decode="gpu", **how)
+            if not name:
+                found["shardfeed, auto"] = partial(shardfeed, decode="auto", **how)
     if size != SIZE or all_decoders:
         return found
     found["DataLoader, pinned, apex prefetcher"] = data_loader_apex

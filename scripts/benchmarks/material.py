@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -13,9 +12,9 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from benchmarks.peers import pipeline
+from benchmarks import pipeline
 
-FORMATS: Mapping[str, tuple[str, int, dict[str, Any]]] = {
+FORMATS: dict[str, tuple[str, int, dict[str, Any]]] = {
     "png": ("png", 512, {}),
     "webp": ("webp", 512, {"quality": 85}),
     "large": ("jpg", 3000, {"quality": 92}),
@@ -23,16 +22,12 @@ FORMATS: Mapping[str, tuple[str, int, dict[str, Any]]] = {
 """Extension, shorter side in pixels, and how it is written."""
 
 
-def make(images: Path, cache: Path, kind: str, side: int | None) -> tuple[Path, Path]:
-    """Return a folder of a kind of `FORMATS`, made of class folders, and the same packed."""
-    folder, shards = cache / "images", cache / "shards"
+def make(images: Path, folder: Path, kind: str, side: int | None) -> None:
+    """Make a folder of a kind of `FORMATS` of class folders."""
     paths = [Path(path) for path, _ in pipeline.labelled(images)]
     outs = [folder / path.relative_to(images) for path in paths]
-    convert = partial(_convert, kind=kind, side=side)
     with ProcessPoolExecutor() as pool:
-        list(pool.map(convert, paths, outs, chunksize=8))
-    pack(folder, shards)
-    return folder, shards
+        list(pool.map(partial(_convert, kind=kind, side=side), paths, outs, chunksize=8))
 
 
 def pack(images: Path, shards: Path, *options: str) -> None:
@@ -43,6 +38,7 @@ def pack(images: Path, shards: Path, *options: str) -> None:
 def repeated(images: Path, count: int, out: Path) -> None:
     """Link the photographs of class folders under other names, until there are so many."""
     paths = [Path(path) for path, _ in pipeline.labelled(images)]
+    out.mkdir(exist_ok=True)
     for number in range(count):
         path = paths[number % len(paths)]
         copy = out / path.relative_to(images).with_name(f"{number // len(paths)}-{path.name}")
@@ -52,7 +48,6 @@ def repeated(images: Path, count: int, out: Path) -> None:
 
 def _convert(path: Path, out: Path, kind: str, side: int | None) -> None:
     ext, usual, options = FORMATS[kind]
-    out = out.with_suffix(f".{ext}")
     out.parent.mkdir(parents=True, exist_ok=True)
     with Image.open(path) as image:
         scale = (side or usual) / min(image.size)
@@ -61,4 +56,4 @@ def _convert(path: Path, out: Path, kind: str, side: int | None) -> None:
     if kind == "large":  # grain, as cameras of so many pixels have: some 3 MB for 12 megapixels
         grain = np.random.default_rng(made.size).normal(0, 6, (made.height, made.width, 3))
         made = Image.fromarray((np.asarray(made) + grain).clip(0, 255).astype(np.uint8))
-    made.save(out, icc_profile=None, **options)
+    made.save(out.with_suffix(f".{ext}"), icc_profile=None, **options)

@@ -7,9 +7,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
+import simplejpeg
+from PIL import Image
 
 SPLITS = {"train", "val"}
+cv2.setNumThreads(1)  # in each process that loads images, and in its workers
 
 
 def random_box(height: int, width: int) -> tuple[int, int, int, int]:
@@ -25,9 +29,6 @@ def random_box(height: int, width: int) -> tuple[int, int, int, int]:
 
 def decoded(data: bytes) -> np.ndarray:
     """The fast way: simplejpeg (its fast settings), or OpenCV for what is not a JPEG."""
-    import cv2
-    import simplejpeg
-
     if data.startswith(b"\xff\xd8"):
         return simplejpeg.decode_jpeg(data, "RGB", fastdct=True, fastupsample=True)
     return cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR_RGB)
@@ -35,8 +36,6 @@ def decoded(data: bytes) -> np.ndarray:
 
 def with_cv2(data: bytes, crop: str) -> np.ndarray:
     """`decoded`, then OpenCV's bilinear resize."""
-    import cv2
-
     image = decoded(data)
     height, width = image.shape[:2]
     if crop == "random":
@@ -48,8 +47,6 @@ def with_cv2(data: bytes, crop: str) -> np.ndarray:
 
 def with_cv2_reduced(data: bytes, crop: str) -> np.ndarray:
     """The same of a photograph that is decoded at the smallest eighths that the crop allows."""
-    import simplejpeg
-
     if crop != "random" or not data.startswith(b"\xff\xd8"):
         return with_cv2(data, crop)
     height, width, *_ = simplejpeg.decode_jpeg_header(data)
@@ -61,8 +58,6 @@ def with_cv2_reduced(data: bytes, crop: str) -> np.ndarray:
 
 
 def _random(image: np.ndarray, box: Sequence[int]) -> np.ndarray:
-    import cv2
-
     top, left, h, w = box
     image = cv2.resize(image[top : top + h, left : left + w], (224, 224))
     return cv2.flip(image, 1) if random.random() < 0.5 else image
@@ -75,8 +70,6 @@ def _enlarged(width: int, height: int) -> tuple[int, int]:
 
 def with_pillow(data: bytes, crop: str) -> np.ndarray:
     """As torchvision does it: Pillow's decoder and its antialiased resize."""
-    from PIL import Image
-
     image = Image.open(io.BytesIO(data)).convert("RGB")
     if crop == "random":
         top, left, h, w = random_box(image.height, image.width)
@@ -111,10 +104,3 @@ def content(item: tuple[str, int]) -> dict[str, Any]:
 
 def contents(images: Path) -> Iterator[dict[str, Any]]:
     return map(content, labelled(images))
-
-
-def single_thread(_worker: int = 0) -> None:
-    """Keep OpenCV in this process to its own core."""
-    import cv2
-
-    cv2.setNumThreads(1)

@@ -18,106 +18,91 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import reader
-from benchmarks import dali, material, peers
+from benchmarks import material, peers
 from benchmarks.peers import Build, Peer, Task, over
 from benchmarks.pipeline import with_cv2, with_cv2_reduced, with_pillow
-from benchmarks.runner import Candidate, Figures, cpu_seconds, family
+from benchmarks.runner import Candidates, Figures, cpu_seconds, family
 
-OURS = "shardfeed"
 BASELINE = "DataLoader, simplejpeg + cv2"
-TASK = {"images": ..., "shards": None, "crop": "random", "batch-size": 256, "workers": 2}
-OPTIONS = {**TASK, "format": None, "side": None, "epochs": 2}
+OPTIONS = {"images": ..., "shards": None, "crop": "random", "batch-size": 256, "workers": 2}
+OPTIONS |= {"format": None, "side": None, "epochs": 2}
 MIDDLE = 5  # batches into an epoch
 SETTLED = 1.0  # seconds in which the workers have done what they can
 BATCHES = 8  # of an epoch, for each worker: torch's DataLoader prefetches four
 
 
-def _of_folder(decode: Callable[[bytes, str], np.ndarray]) -> Peer:
-    return Peer("torch", partial(over, decode))
-
-
-def _own(write: peers.Write, folder: str, task: Task) -> None:
-    write(task.images, task.cache / folder, task.workers)
-
-
 PEERS = {
-    BASELINE: _of_folder(with_cv2),
-    "DataLoader, simplejpeg reduced": _of_folder(with_cv2_reduced),
-    "DataLoader, Pillow": _of_folder(with_pillow),
+    BASELINE: Peer("torch", partial(over, with_cv2)),
+    "DataLoader, simplejpeg reduced": Peer("torch", partial(over, with_cv2_reduced)),
+    "DataLoader, Pillow": Peer("torch", partial(over, with_pillow)),
     "webdataset, simplejpeg + cv2": Peer("webdataset", peers.webdataset),
     "Grain, simplejpeg + cv2": Peer("grain", peers.grain),
     "HF datasets, simplejpeg + cv2": Peer("datasets", peers.huggingface, peers.write_arrow),
-    "DALI (CPU), its ROI decoder": Peer("nvidia.dali", dali.Epochs),
-    "LitData, simplejpeg + cv2": Peer(
-        "litdata", peers.litdata, partial(_own, peers.write_chunks, "litdata")
-    ),
-    "MosaicML, simplejpeg + cv2": Peer(
-        "streaming", peers.mosaic, partial(_own, peers.write_mds, "mosaic")
-    ),
-    "SPDL, simplejpeg + cv2": Peer("spdl", peers.SPDL),
+    "DALI (CPU), its ROI decoder": Peer("nvidia.dali", peers.dali),
+    "LitData, simplejpeg + cv2": Peer("litdata", peers.litdata, peers.write_chunks),
+    "MosaicML, simplejpeg + cv2": Peer("streaming", peers.mosaic, peers.write_mds),
+    "SPDL, simplejpeg + cv2": Peer("spdl", peers.spdl),
 }
 
 
-def task_of(given: argparse.Namespace, work: Path) -> Task:
-    """Return the task of the command line; packs the images if there are no shards."""
-    images, shards = given.images, given.shards
+def task_of(images: Path, cache: Path, given: argparse.Namespace) -> Task:
+    """Return the task of a command line; packs the images if there are no shards."""
+    shards = given.shards
     if missing := [path for path in (images, shards) if path and not path.is_dir()]:
         raise SystemExit(f"There is no folder {missing[0]}.")
-    if given.format:
-        images, shards = material.make(images, work, given.format, given.side)
-    elif shards is None:
-        shards = work / "shards"
-        material.pack(images, shards)
-    return Task(shards, images, work, given.crop, given.batch_size, given.workers)
+    crop, size = getattr(given, "crop", "random"), getattr(given, "shard_size", None)
+    if shards is None:
+        shards = cache / "shards"
+        material.pack(images, shards, *([f"--shard-size={size}"] if size else []))
+    return Task(shards, images, cache, crop, given.batch_size, given.workers)
 
 
-def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
+def candidates(given: argparse.Namespace, work: Path) -> Candidates:
     """Return this reader and the peers that are installed, whose formats are written."""
-    task = task_of(given, work)
+    images = given.images
+    if given.format:
+        images, given.shards = work / "images", None
+        material.make(given.images, images, given.format, given.side)
+    task = task_of(images, work, given)
     count = len(reader.Dataset(task.shards))
     print(f"{count} images, {task.crop} crop 224, batch {task.batch_size}, {task.workers} workers")
     if remark := too_few(count, task):
         print(remark, file=sys.stderr)
-    found: dict[str, Build] = {OURS: ours}
-    found |= {name: peer.build for name, peer in prepared(task, given.only).items()}
-    return [
-        Candidate(name, measure, (name, build, task, given.epochs)) for name, build in found.items()
-    ]
-
-
-def prepared(task: Task, *only: str) -> dict[str, Peer]:
-    """Return the peers whose names contain one of `only`, with their formats written."""
-    wanted = {
-        name: peer.package for name, peer in PEERS.items() if any(part in name for part in only)
+    found = {"shardfeed": ours} | {name: peer.build for name, peer in prepared(task, given.only)}
+    return {
+        name: partial(measure, name, build, task, given.epochs) for name, build in found.items()
     }
-    found = {name: PEERS[name] for name in peers.installed(wanted)}
-    for peer in found.values():
-        if peer.prepare is not None:
-            peer.prepare(task)
-    return found
 
 
-def transforms(crop: str) -> list[reader.Transform]:
-    if crop == "center":
-        return [reader.Resize(256), reader.CenterCrop(224)]
-    return [reader.RandomResizedCrop(224), reader.RandomHorizontalFlip()]
+def prepared(task: Task, *only: str) -> Iterator[tuple[str, Peer]]:
+    """Yield the peers whose names contain one of `only`, with their formats written."""
+    wanted = [name for name in PEERS if any(part in name for part in only)]
+    for name in peers.installed({name: PEERS[name].package for name in wanted}):
+        peer = PEERS[name]
+        if peer.write is not None:
+            peer.write(task.images, task.cache / peer.package, task.workers)
+        yield name, peer
 
 
-def ours(task: Task) -> reader.Loader:
-    return reader.Loader(
-        task.shards,
-        batch_size=task.batch_size,
-        transforms=transforms(task.crop),
-        shuffle=task.is_random,
-        workers=task.workers,
-    )
+def ours(task: Task, size: int = 224, **options: Any) -> reader.Loader:
+    """Return this project's loader, set up for a task."""
+    data = reader.Dataset(task.shards)
+    if task.stored is not None:
+        url = f"{task.stored.endpoint}/{task.stored.bucket}/shards"
+        data = reader.Dataset(url, cache_dir=task.stored.cache, cache_limit=task.stored.limit)
+    transforms: list[reader.Transform] = [reader.Resize(256), reader.CenterCrop(size)]
+    if task.is_random:
+        transforms = [reader.RandomResizedCrop(size), reader.RandomHorizontalFlip()]
+    how = {"batch_size": task.batch_size, "workers": task.workers, "shuffle": task.is_random}
+    return reader.Loader(data, transforms=transforms, **{**how, **options})
 
 
 def measure(name: str, build: Build, task: Task, epochs: int) -> Figures:

@@ -11,9 +11,9 @@ import multiprocessing
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from multiprocessing.connection import Connection
+import traceback
+from collections.abc import Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from statistics import median
@@ -22,78 +22,70 @@ from typing import Any
 import psutil
 
 Figures = Mapping[str, float]  # by their columns
+Rows = Mapping[str, Mapping[int, Figures]]  # by what is measured, and the round
+Candidates = Mapping[str, Callable[[], Figures | Mapping[str, Figures]]]
+"""By name, what can be pickled and returns figures, or figures by rows."""
+
 BUSY = 0.1  # of the processors, from which on other programs are reported
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A function that takes part and returns figures, or figures by rows; it can be pickled."""
-
-    name: str
-    run: Callable[..., Figures | Mapping[str, Figures]]
-    arguments: tuple[Any, ...] = ()
-
-
-@dataclass
-class Measured:
-    """The figures of each row and round, and the share of the processors that others took."""
-
-    rows: dict[str, dict[int, Figures]] = field(default_factory=dict)
-    others: list[float] = field(default_factory=list)
-
-
 def run(case: Any, given: argparse.Namespace, work: Path) -> None:
-    candidates = [one for one in case.candidates(given, work) if given.only in one.name]
-    measured = interleaved(candidates, given.rounds)
+    candidates = case.candidates(given, work)
+    wanted = {name: act for name, act in candidates.items() if given.only in name}
+    rows, others = interleaved(wanted, given.rounds)
     if given.json:
-        print(json.dumps({row: list(rounds.values()) for row, rounds in measured.rows.items()}))
+        print(json.dumps({row: list(rounds.values()) for row, rounds in rows.items()}))
         return
     print(f"{os.cpu_count()} cores, medians of {given.rounds} rounds")
-    print(table(measured, case.BASELINE))
-    if case.BASELINE in measured.rows and given.rounds > 1:
+    print(table(rows, case.BASELINE))
+    if case.BASELINE in rows and given.rounds > 1:
         print(
             "A ratio is the median of the rounds' ratios: it can differ from that of the medians."
         )
-    if (others := median(measured.others or [0.0])) > BUSY:
+    if others > BUSY:
         print(
             f"Other programs took {others:.0%} of the processors. Rates and ratios are not those "
             "of a quiet machine; CPU times nearly are."
         )
 
 
-def interleaved(candidates: Sequence[Candidate], rounds: int) -> Measured:
-    """Run every candidate once a round; one that fails is named and left out from then on."""
-    measured, failed = Measured(), set[str]()
+def interleaved(candidates: Candidates, rounds: int) -> tuple[Rows, float]:
+    """Run every candidate once a round; one that fails is named and left out from then on.
+
+    Return the figures, and the median of the share of the processors that other programs took.
+    """
+    rows: dict[str, dict[int, Figures]] = {}
+    others: list[float] = []
+    turns = list(candidates)
     for number in range(rounds):
-        begin = number % max(len(candidates), 1)
-        for one in [*candidates[begin:], *candidates[:begin]]:
-            if one.name in failed:
+        for name in list(turns):
+            began, used = time.perf_counter(), _used(RUSAGE_CHILDREN)
+            psutil.cpu_percent()  # counts from here on
+            try:
+                found = _in_process(candidates[name])
+            except Exception:
+                traceback.print_exc()
+                print(f"{name}: left out, it failed (see above)", file=sys.stderr)
+                turns.remove(name)
                 continue
-            began, used, busy = time.perf_counter(), _used(RUSAGE_CHILDREN), _busy_seconds()
-            found = _in_process(one)
-            others = _busy_seconds() - busy - (_used(RUSAGE_CHILDREN) - used)
-            if found is None:
-                failed.add(one.name)
-                print(f"{one.name}: left out, it failed (see above)", file=sys.stderr)
-                continue
-            seconds = time.perf_counter() - began
-            measured.others.append(max(others, 0) / seconds / (os.cpu_count() or 1))
-            for row, figures in _by_row(one, found).items():
+            own = (_used(RUSAGE_CHILDREN) - used) / (time.perf_counter() - began)
+            others.append(max(psutil.cpu_percent() / 100 - own / (os.cpu_count() or 1), 0))
+            has_rows = all(isinstance(value, Mapping) for value in found.values())
+            for row, figures in (found if has_rows else {name: found}).items():
                 said = (f"{column} {_number(value)}" for column, value in figures.items())
                 print(f"{row}: {', '.join(said)}", file=sys.stderr)  # kept if the run is stopped
-                measured.rows.setdefault(row, {})[number] = figures
-    return measured
+                rows.setdefault(row, {})[number] = figures
+        turns = turns[1:] + turns[:1]
+    return rows, median(others or [0.0])
 
 
-def table(measured: Measured, baseline: str | None) -> str:
+def table(rows: Rows, baseline: str | None) -> str:
     """Return the medians as a table of Markdown, with the ratio to the baseline's first column."""
-    columns = list(
-        dict.fromkeys(name for rows in measured.rows.values() for name in rows[min(rows)])
-    )
-    of_baseline = measured.rows.get(baseline or "", {})
+    columns = list(dict.fromkeys(name for rounds in rows.values() for name in rounds[min(rounds)]))
+    of_baseline = rows.get(baseline or "", {})
     heads = [*columns[:1], *(["ratio"] if of_baseline else []), *columns[1:]]
     lines = [f"| | {' | '.join(heads)} |", "|---|" + "---:|" * len(heads)]
-    for name, rounds in measured.rows.items():
+    for name, rounds in rows.items():
         cells = {
             column: _number(median(figures[column] for figures in rounds.values()))
             for column in columns
@@ -119,58 +111,23 @@ def cpu_seconds(without: psutil.Process | None = None) -> float:
     return sum(sum(one.cpu_times()[:2]) for one in family() if one != without)
 
 
-def step(act: Callable[..., Any], *arguments: Any) -> Figures:
-    """Do something; return its time, and the CPU and memory of this process so far, with children.
-
-    If it returns figures, these come last.
-    """
-    began = time.perf_counter()
-    further = act(*arguments)
-    seconds, used = time.perf_counter() - began, own_usage()
-    figures = {"CPU s": used, "s": seconds, "MiB": getrusage(RUSAGE_SELF).ru_maxrss / 1024}
-    return figures | (further or {})
-
-
 def own_usage() -> float:
     """Return the CPU time of this process and of the children that it has waited for."""
     return _used(RUSAGE_SELF) + _used(RUSAGE_CHILDREN)
 
 
-def _in_process(one: Candidate) -> Figures | Mapping[str, Figures] | None:
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_child, args=(one, theirs))
-    process.start()
-    theirs.close()
-    try:
-        return ours.recv()  # type: ignore[no-any-return]
-    except EOFError:
-        return None
-    finally:
-        process.join()
+def _in_process(act: Callable[[], Any]) -> Any:
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _as_a_script) as pool:
+        return pool.submit(act).result()
 
 
-def _by_row(one: Candidate, found: Figures | Mapping[str, Figures]) -> Mapping[str, Figures]:
-    rows = {row: figures for row, figures in found.items() if isinstance(figures, Mapping)}
-    own = {column: value for column, value in found.items() if not isinstance(value, Mapping)}
-    return rows or {one.name: own}
-
-
-def _child(one: Candidate, results: Connection) -> None:
-    multiprocessing.set_start_method("fork", force=True)  # for torch's workers, as in a script
-    results.send(one.run(*one.arguments))
+def _as_a_script() -> None:
+    multiprocessing.set_start_method("fork", force=True)  # for torch's workers
 
 
 def _used(whose: int) -> float:
     used = getrusage(whose)
     return used.ru_utime + used.ru_stime
-
-
-def _busy_seconds() -> float:
-    """Return what all processors of the machine did so far, and what its host took of them."""
-    times = psutil.cpu_times()._asdict()
-    kinds = ("user", "nice", "system", "irq", "softirq", "steal")
-    return sum(times.get(kind, 0.0) for kind in kinds)
 
 
 def _number(value: float) -> str:

@@ -15,10 +15,13 @@ import argparse
 import contextlib
 import io
 import itertools
+import os
 import tempfile
-from collections.abc import Callable, Sized
+import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
 from typing import Any
 
 import numpy as np
@@ -26,7 +29,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 import reader
-from benchmarks.runner import Candidate, Figures, cpu_seconds, family, step
+from benchmarks.runner import Candidates, Figures, cpu_seconds, family, own_usage
 from packer.shards.joined import write_manifest
 from reader.format import Manifest, ShardEntry
 from reader.format.checksum import checksum_of
@@ -74,24 +77,25 @@ def make(folder: Path, shards: int, samples: int, *, is_raw: bool) -> None:
     folder.mkdir(parents=True)
     entries: list[ShardEntry] = []
     sizes: SizeBounds | None = None
+    size = 2 * ROOM * samples + 1024
     for number in range(shards):
-        name, size = f"shard-{number:06d}", 2 * ROOM * samples + 1024
+        tar = folder / f"shard-{number:06d}.tar"
         if number >= DISTINCT:
             entry = entries[number % DISTINCT]
-            for suffix in ("tar", "safetensors"):
-                other = Path(entry.file).with_suffix(f".{suffix}")
-                (folder / f"{name}.{suffix}").hardlink_to(folder / other)
-            entries.append(replace(entry, file=f"{name}.tar"))
+            tar.hardlink_to(folder / entry.file)
+            tar.with_suffix(".safetensors").hardlink_to(folder / entry.index)
+            entries.append(replace(entry, file=tar.name))
             continue
-        with open(folder / f"{name}.tar", "wb") as file:
-            file.truncate(size)
+        tar.touch()
+        os.truncate(tar, size)
         columns = _columns(number, samples, is_raw)
         own = SizeBounds.of(*upright_sizes(columns))
         sizes = own | sizes if own else sizes
-        index = serialize(columns, metadata_of(size, f"xxh3-128:{number:032x}", []))
-        (folder / f"{name}.safetensors").write_bytes(index)
-        sums = f"xxh3-128:{number:032x}", len(index), checksum_of(index)
-        entries.append(ShardEntry(f"{name}.tar", "", samples, size, *sums))
+        checksum = f"xxh3-128:{number:032x}"
+        index = serialize(columns, metadata_of(size, checksum, []))
+        tar.with_suffix(".safetensors").write_bytes(index)
+        sums = checksum, len(index), checksum_of(index)
+        entries.append(ShardEntry(tar.name, "", samples, size, *sums))
     classes = tuple(f"class{label:04d}" for label in range(CLASSES))
     options, ext = ({"raw": [SIDE, SIDE]}, "raw") if is_raw else ({"seed": 0}, "jpg")
     manifest = Manifest("0", options, "", classes, ("cls", ext), tuple(entries))
@@ -103,22 +107,15 @@ def _columns(number: int, samples: int, is_raw: bool) -> dict[str, NDArray[np.ge
     rng = np.random.default_rng(number)
     rows = np.arange(samples)
     size, sides = (3 * SIDE * SIDE, (SIDE, SIDE + 1)) if is_raw else (ROOM, (200, 600))
-    columns: dict[str, NDArray[np.generic]] = {
-        "offset": rows * ROOM,
-        "size": np.full(samples, size),
-        "label": rng.integers(0, CLASSES, samples),
-        "height": rng.integers(*sides, samples),
-        "width": rng.integers(*sides, samples),
-        "format": np.full(samples, FORMATS.index("raw" if is_raw else "jpg")),
-        "channels": np.full(samples, 3),
-        "orientation": np.ones(samples),
-        "crc32": rng.integers(0, 2**32, samples),
-        "cls.offset": rows * ROOM,
-        "cls.size": np.full(samples, 1),
-        "cls.crc32": np.zeros(samples),
-    }
+    values: dict[str, Any] = {"offset": rows * ROOM, "size": size, "channels": 3, "orientation": 1}
+    values |= {name: rng.integers(*sides, samples) for name in ("height", "width")}
+    values |= {"label": rng.integers(0, CLASSES, samples), "crc32": rng.integers(0, 2**32, samples)}
+    values |= {"format": FORMATS.index("raw" if is_raw else "jpg")}
+    values |= {"cls.offset": rows * ROOM, "cls.size": 1, "cls.crc32": 0}
     kinds = ROW | {f"cls.{name}": kind for name, kind in MEMBER.items()}
-    columns = {name: values.astype(kinds[name]) for name, values in columns.items()}
+    columns: dict[str, NDArray[np.generic]] = {
+        name: np.broadcast_to(value, samples).astype(kinds[name]) for name, value in values.items()
+    }
     digits = (number * samples + rows)[:, None] // 10 ** np.arange(8, -1, -1) % 10
     for text in ("key", "name"):
         columns[text] = (digits + ord("0")).astype("u1").ravel()
@@ -128,22 +125,18 @@ def _columns(number: int, samples: int, is_raw: bool) -> dict[str, NDArray[np.ge
 
 def make_images(folder: Path, classes: int, files: int) -> None:
     """Write class folders of links to a few tiny PNGs."""
-
-    def path(number: int) -> Path:
-        label, file = divmod(number, files)
-        return folder / f"class{label:06d}" / f"{file}.png"
-
-    for number in range(classes * files):
-        path(number).parent.mkdir(parents=True, exist_ok=True)
+    paths = [folder / f"class{n // files:06d}" / f"{n % files}.png" for n in range(classes * files)]
+    for number, path in enumerate(paths):
+        path.parent.mkdir(parents=True, exist_ok=True)
         if number % LINKS:
-            path(number).hardlink_to(path(number - number % LINKS))
+            path.hardlink_to(paths[number - number % LINKS])
         else:
-            Image.new("RGB", (8, 8)).save(path(number))
+            Image.new("RGB", (8, 8)).save(path)
 
 
-def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
+def candidates(given: argparse.Namespace, work: Path) -> Candidates:
     root = given.folder if given.keep else Path(tempfile.mkdtemp(dir=given.folder or work))
-    found = []
+    found = {}
     for name, what in itertools.product(given.sets, given.steps or STEPS):
         shards, samples = map(int, name.split("x"))
         is_raw = what.startswith("raw")
@@ -152,12 +145,13 @@ def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
             make_images(folder, shards, samples)
         elif not folder.exists():
             make(folder, shards, samples, is_raw=is_raw)
-        found.append(Candidate(f"{name} {what}", step, (do, what, folder, shards * samples)))
+        found[f"{name} {what}"] = partial(measure, what, folder, shards * samples)
     return found
 
 
-def do(what: str, folder: Path, samples: int) -> Figures | None:
-    """Do one step; return what a loader measures."""
+def measure(what: str, folder: Path, samples: int) -> Figures:
+    """Do one step; return its time, the CPU and memory of this process, and what a loader says."""
+    began, further = time.perf_counter(), {}
     if arguments := (COMMANDS | OF_IMAGES).get(what):
         from packer.cli.main import main  # of which the memory counts
 
@@ -166,17 +160,15 @@ def do(what: str, folder: Path, samples: int) -> Figures | None:
     elif what in ORDERS:
         walk(folder, *ORDERS[what])
     elif what in LOADERS:
-        return load(folder, LOADERS[what])
+        further = load(folder, LOADERS[what])
     else:
-        dataset = reader.Dataset(folder)
-        found: dict[str, Callable[[], Sized]] = {
-            "open": lambda: dataset,
-            "labels": lambda: dataset.labels,
-            "targets": lambda: dataset.targets,
-            "subset": lambda: dataset.subset(lambda columns: columns["label"] >= 0),
-        }
-        assert len(found[what]()) == samples
-    return None
+        dataset: Any = reader.Dataset(folder)
+        if what == "subset":
+            dataset = dataset.subset(lambda columns: columns["label"] >= 0)
+        assert len(dataset if what in ("open", "subset") else getattr(dataset, what)) == samples
+    seconds, used = time.perf_counter() - began, own_usage()
+    memory = getrusage(RUSAGE_SELF).ru_maxrss / 1024
+    return {"CPU s": used, "s": seconds, "MiB": memory, **further}
 
 
 def walk(folder: Path, shuffle: Any, sampler: Any) -> None:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from shutil import which
+from typing import NamedTuple
 
 BUCKET = "bucket"
 
@@ -32,20 +33,15 @@ _SERVER = """server {{
 }}"""
 
 
-class SlowStore:
-    """A running server.
+class SlowStore(NamedTuple):
+    """A running server."""
 
-    Attributes:
-        endpoints: by milliseconds of latency, what comes before /bucket/name in a URL.
-    """
-
-    def __init__(self, work: Path, endpoints: dict[int, str]) -> None:
-        self.endpoints = endpoints
-        self._log = work / "served"
+    log: Path
+    endpoints: dict[int, str]  # by ms of latency, what comes before /bucket/name in a URL
 
     def served(self) -> tuple[int, int]:
         """Return the requests and the bytes of its log."""
-        sizes = [int(line.split()[1]) for line in self._log.read_text().splitlines()]
+        sizes = [int(line.split()[1]) for line in self.log.read_text().splitlines()]
         return len(sizes), sum(sizes)
 
 
@@ -74,15 +70,10 @@ def start(root: Path, work: Path, latencies: Sequence[int]) -> SlowStore:
     (work / "nginx.conf").write_text(text)
     process = subprocess.Popen([str(_program()), "-c", work / "nginx.conf", "-p", work])
     atexit.register(process.terminate)
-    for port in ports:
-        _wait(port)
+    end = time.monotonic() + 10
+    while not (work / "pid").exists():  # written once it listens
+        if time.monotonic() > end:
+            raise SystemExit("nginx does not start; see above.")
+        time.sleep(0.05)
     urls = (f"http://127.0.0.1:{port}" for port in ports)
-    return SlowStore(work, dict(zip(latencies, urls, strict=True)))
-
-
-def _wait(port: int) -> None:
-    for _ in range(100):
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-            return
-        time.sleep(0.1)
-    raise SystemExit("nginx does not start; see above.")
+    return SlowStore(work / "served", dict(zip(latencies, urls, strict=True)))

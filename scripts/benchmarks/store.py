@@ -16,118 +16,77 @@ MB are the server's.
 """
 
 import argparse
+import itertools
 import shutil
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import psutil
 
 import reader
 from benchmarks import material, slow_store
-from benchmarks.peers import Build, Peer, Stored, Task
-from benchmarks.read import prepared, transforms
-from benchmarks.runner import Candidate, Figures, cpu_seconds
+from benchmarks.peers import Build, Stored, Task
+from benchmarks.read import ours, prepared, task_of
+from benchmarks.runner import Candidates, Figures, cpu_seconds
 
 BASELINE = "local disk"
 OPTIONS = {"images": ..., "shards": None, "shard-size": "20MB", "count": 4000, "batch-size": 256}
 OPTIONS |= {"latency": [0, 50, 100], "workers": 1, "peers": False}
 OPTIONS |= {"blocks": [0, 4], "shares": [0.5], "epochs": 2}
 _PEERS = ("LitData", "MosaicML", "webdataset")
+Names = tuple[str | None, ...]
 
 
-@dataclass(frozen=True)
-class Reading:
-    """What one process does.
+class Way(NamedTuple):
+    """How to read: by a peer's loader, or by ours in this order."""
 
-    Attributes:
-        epochs: the name of each, or None for one that is not reported.
-        build: a peer's loader; None for ours.
-    """
-
-    epochs: tuple[str | None, ...]
-    task: Task
-    store: slow_store.SlowStore
-    blocks: int = 0
+    name: str
+    shuffle: Any = True
     build: Build | None = None
 
 
-def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
+def candidates(given: argparse.Namespace, work: Path) -> Candidates:
     if reason := slow_store.missing():
         raise SystemExit(f"left out: {reason}")
-    images, stored = work / "images", work / "stored"
-    shards = stored / slow_store.BUCKET / "shards"
-    shards.parent.mkdir(parents=True)
-    images.mkdir()
+    images, bucket = work / "images", work / "stored" / slow_store.BUCKET
+    bucket.mkdir(parents=True)
     work.chmod(0o755)  # for the server
     material.repeated(given.images, given.count, images)
-    if given.shards is None:
-        material.pack(images, shards, "--shard-size", given.shard_size)
-    else:
-        shards.symlink_to(given.shards.absolute())
-    task = Task(shards, images, shards.parent, "random", given.batch_size, given.workers)
+    task = task_of(images, bucket, given)
+    if given.shards is not None:
+        (bucket / "shards").symlink_to(given.shards.absolute())
+    orders = {n: (f"BlockShuffle({n})", reader.BlockShuffle(n)) for n in given.blocks if n}
+    ways = [Way(*orders.get(n, ["global shuffle"])) for n in given.blocks]
     peers = prepared(task, *(_PEERS if given.peers else ()))
-    store = slow_store.start(stored, work, given.latency)
-    size = sum(path.stat().st_size for path in shards.rglob("*.*"))
+    ways += [Way(name, build=peer.build) for name, peer in peers]
+    store = slow_store.start(bucket.parent, work, given.latency)
+    size = sum(path.stat().st_size for path in task.shards.rglob("*.*"))
     print(f"{given.count} images of {size / 1e6:.0f} MB, batch {given.batch_size}")
-    found = [Candidate("local", measure, (Reading((None, BASELINE), task, store),))]
-    for latency in given.latency:
-        for name, reading in readings(latency, task, store, peers, size, given):
-            found.append(Candidate(name, measure, (reading,)))
-    return found
-
-
-def readings(
-    latency: int,
-    task: Task,
-    store: slow_store.SlowStore,
-    peers: dict[str, Peer],
-    size: int,
-    given: argparse.Namespace,
-) -> Iterator[tuple[str, Reading]]:
-    """Yield the ways to read at a latency, with a whole cache and with shares of it."""
-    ways: dict[str, dict[str, Any]] = {
-        f"BlockShuffle({blocks})" if blocks else "global shuffle": {"blocks": blocks}
-        for blocks in given.blocks
-    }
-    ways |= {name: {"build": peer.build} for name, peer in peers.items()}
-    for way, options in ways.items():
-        name = f"{latency} ms, {way}"
-        caches: dict[int | None, tuple[str | None, ...]] = {
-            None: (f"{name}, cold", f"{name}, full cache")
-        }
+    found = {"local": partial(measure, (None, BASELINE), task, store, Way(""))}
+    for latency, way in itertools.product(given.latency, ways):
+        name = f"{latency} ms, {way.name}"
+        caches: dict[int | None, Names] = {None: (f"{name}, cold", f"{name}, full cache")}
         for share in given.shares:
             later = (f"{name}, {share:g} of a cache, epoch {n}" for n in range(2, given.epochs + 1))
             caches[int(size * share)] = (None, *later)
         for limit, epochs in caches.items():
-            at = Stored(store.endpoints[latency], slow_store.BUCKET, task.cache / "cached", limit)
-            yield epochs[-1] or name, Reading(epochs, replace(task, stored=at), store, **options)
+            at = Stored(store.endpoints[latency], slow_store.BUCKET, work / "cached", limit)
+            act = partial(measure, epochs, replace(task, stored=at), store, way)
+            found[epochs[-1] or name] = act
+    return found
 
 
-def ours(reading: Reading) -> reader.Loader:
-    task, data = reading.task, reader.Dataset(reading.task.shards)
-    if task.stored is not None:
-        url = f"{task.stored.endpoint}/{task.stored.bucket}/shards"
-        data = reader.Dataset(url, cache_dir=task.stored.cache, cache_limit=task.stored.limit)
-    return reader.Loader(
-        data,
-        batch_size=task.batch_size,
-        transforms=transforms(task.crop),
-        shuffle=reader.BlockShuffle(reading.blocks) if reading.blocks else True,
-        workers=task.workers,
-    )
-
-
-def measure(reading: Reading) -> dict[str, Figures]:
-    task, store, is_ours = reading.task, reading.store, reading.build is None
-    began, served = time.perf_counter(), store.served()
-    loader: Any = reading.build(task) if reading.build else ours(reading)
+def measure(epochs: Names, task: Task, store: slow_store.SlowStore, way: Way) -> dict[str, Figures]:
+    """Read epochs; those with names are reported."""
+    began, served, is_ours = time.perf_counter(), store.served(), way.build is None
+    loader: Any = (way.build or partial(ours, shuffle=way.shuffle))(task)
     fetching = loader.dataset.fetching if is_ours else None
-    fetcher = None if fetching is None else psutil.Process(fetching.pid)
+    fetcher = fetching and psutil.Process(fetching.pid)
     fetched, waiting, found = 0.0, (0.0, 0.0), {}
-    for name in reading.epochs:
+    for name in epochs:
         count, own, first, size = 0, 0.0, 0.0, 0
         for images, *_ in loader:
             if not count:
@@ -147,9 +106,8 @@ def measure(reading: Reading) -> dict[str, Figures]:
             total = sum(fetcher.cpu_times()[:2])
             figures["of fetching"] = (total - fetched) / count * 1e3
             fetched = total
-        requests, sent = store.served()
-        figures["requests"], figures["MB"] = requests - served[0], (sent - served[1]) / 1e6
-        served = requests, sent
+        before, served = served, store.served()
+        figures["requests"], figures["MB"] = served[0] - before[0], (served[1] - before[1]) / 1e6
         if name is not None:
             found[name] = figures
         began = time.perf_counter()  # the first epoch begins with the loader

@@ -7,7 +7,8 @@ Random pixels are packed. FFCV is among the candidates if it is installed (scrip
 
 import argparse
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,26 +19,26 @@ from torch.utils.data import DataLoader, TensorDataset
 
 import packer
 import reader
-from benchmarks.peers import installed
-from benchmarks.runner import Candidate, Figures
+from benchmarks.peers import Epochs, installed
+from benchmarks.runner import Candidates, Figures
 
 BASELINE = "DataLoader, no workers"
 OPTIONS = {"samples": 50_000, "batch-size": 512, "workers": 2, "epochs": 4}
 CLASSES = 10
 
 
-def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
+def candidates(given: argparse.Namespace, work: Path) -> Candidates:
     pixels = np.random.default_rng(0).integers(0, 256, (given.samples, 32, 32, 3), np.uint8)
     np.save(work / "pixels.npy", pixels)
     samples = [{"image": one, "label": number % CLASSES} for number, one in enumerate(pixels)]
     packer.pack(samples, work / "shards", raw=(32, 32), jobs=1, progress=False)
     names = ["shardfeed", "shardfeed, crop and flip", "tensor indexing", BASELINE]
-    names.append("DataLoader, workers")
+    names += ["DataLoader, workers"]
     if installed({"FFCV": "ffcv"}):
         write_ffcv(pixels, work)
         names += ["FFCV", "FFCV, translate and flip"]
     given.work = work
-    return [Candidate(name, measure, (name, given)) for name in names]
+    return {name: partial(measure, name, given) for name in names}
 
 
 def measure(name: str, given: argparse.Namespace) -> Figures:
@@ -59,34 +60,21 @@ def measure(name: str, given: argparse.Namespace) -> Figures:
 def build(name: str, given: argparse.Namespace) -> Iterable[Any]:
     if name.startswith("shardfeed"):
         augment = [reader.RandomCrop(32, padding=4), reader.RandomHorizontalFlip()]
+        how = {"batch_size": given.batch_size, "workers": given.workers, "shuffle": True}
         return reader.Loader(
-            given.work / "shards",
-            batch_size=given.batch_size,
-            shuffle=True,
-            transforms=augment if "flip" in name else [],
-            workers=given.workers,
+            given.work / "shards", transforms=augment if "flip" in name else [], **how
         )
     if name.startswith("FFCV"):
         return ffcv(given, is_augmented="flip" in name)
     pixels = torch.from_numpy(np.load(given.work / "pixels.npy")).permute(0, 3, 1, 2)
     data = TensorDataset(pixels.contiguous(), torch.arange(len(pixels)) % CLASSES)
-    if name == "tensor indexing":
-        return TensorBatches(data, given.batch_size)
+    if name == "tensor indexing":  # the fastest that plain torch can do
+        order, size = partial(torch.randperm, len(data)), given.batch_size
+        return Epochs(lambda: (data[chosen] for chosen in order().split(size)))
     workers = 0 if name == BASELINE else given.workers
     return DataLoader(
         data, given.batch_size, shuffle=True, num_workers=workers, persistent_workers=bool(workers)
     )
-
-
-class TensorBatches:
-    """The fastest that plain torch can do: one index into a tensor for each batch."""
-
-    def __init__(self, data: TensorDataset, batch_size: int) -> None:
-        self._data, self._batch_size = data, batch_size
-
-    def __iter__(self) -> Iterator[tuple[torch.Tensor, ...]]:
-        for chosen in torch.randperm(len(self._data)).split(self._batch_size):
-            yield self._data[chosen]
 
 
 def write_ffcv(pixels: NDArray[np.uint8], work: Path) -> None:

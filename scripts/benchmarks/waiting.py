@@ -8,7 +8,7 @@ import torch
 
 
 class Waiting:
-    """Measures over the loops that it is put around: ``for batch in waiting.over(batches)``.
+    """Measures over the loop that it is put around: ``for batch in waiting.over(batches)``.
 
     On a GPU the marks are CUDA events on its current stream, one before and one behind what the
     loop queues there for each batch: between two batches lies the time in which the GPU waited, for
@@ -17,25 +17,20 @@ class Waiting:
 
     def __init__(self, device: torch.device) -> None:
         self._device = device  # which need not be the current one
-        self._loops: list[list[Any]] = []  # of each the marks: begin, end, begin, end, ...
+        self._marks: list[Any] = []  # begin, end, begin, end, ...
 
     def over(self, batches: Iterable[Any]) -> Iterator[Any]:
         """The batches, with marks around what is done with each."""
-        self._loops.append(marks := [])
         for batch in batches:
-            marks.append(self._now())
+            self._marks.append(self._now())
             yield batch
-            marks.append(self._now())
+            self._marks.append(self._now())
 
     def share(self) -> float:
         """Waited, of the time from the first batch to the end of the last, from 0 to 1."""
         synchronise(self._device)
-        whole = waited = 0.0
-        for marks in self._loops:
-            marks = marks[: len(marks) // 2 * 2]  # a loop that was left has no last end
-            whole += self._between(marks[0], marks[-1]) if marks else 0
-            waited += sum(map(self._between, marks[1:-1:2], marks[2::2]))
-        return waited / whole if whole else 0.0
+        waited = sum(map(self._between, self._marks[1:-1:2], self._marks[2::2]))
+        return waited / self._between(self._marks[0], self._marks[-1])
 
     def _now(self) -> Any:
         if self._device.type != "cuda":

@@ -18,7 +18,7 @@ from odd_images.others import odd_files
 from odd_images.test_members import odd_members
 
 import packer
-from freezing.material import ARCHIVES, Files, dated, picture, write
+from freezing.material import ARCHIVES, archived, dated, picture, write
 from freezing.record import KEPT, USUAL, VERBATIM, Case
 from freezing.runs import VERBATIM_COMMAND, command
 
@@ -32,9 +32,10 @@ def is_local(row: Row) -> bool:
 
 def pack(row: Row, archive: str, in_store: bool, tmp: Path) -> packer.PackReport:
     """Pack a source at its path or its URL, or an archive of its tree."""
-    files, name = files_of(row), f"src.{archive}"
-    files = {name: ARCHIVES[archive](files)} if archive else files
-    src = write(tmp / "src", files) / (name if archive else row.src)
+    names = enumerate(row.files.split())
+    files = {name: picture(name, n) if IMAGE.search(name) else b"{}" for n, name in names}
+    files |= {n: c.encode() if isinstance(c, str) else c for n, c in row.contents.items()}
+    src = write(tmp / "src", archived(files, archive)) / (f"src.{archive}" if archive else row.src)
     given = VERBATIM | row.options
     if given.get("class_depth") == -1:
         given["class_depth"] = "all"
@@ -47,15 +48,6 @@ def pack(row: Row, archive: str, in_store: bool, tmp: Path) -> packer.PackReport
     return packer.pack(src, tmp / "dst", **given)
 
 
-def files_of(row: Row) -> Files:
-    found = {
-        name: picture(name, number) if IMAGE.search(name) else b"{}"
-        for number, name in enumerate(row.files.split())
-    }
-    texts = {n: c.encode() if isinstance(c, str) else c for n, c in row.contents.items()}
-    return found | texts
-
-
 def pack_published(layout: Layout, tmp: Path) -> dict[str, Any]:
     lay_out(layout, tmp / "src")
     src = dated(tmp / "src") / layout.src
@@ -63,25 +55,24 @@ def pack_published(layout: Layout, tmp: Path) -> dict[str, Any]:
         return command("pack", src, tmp / "dst", *VERBATIM_COMMAND, *layout.options)
 
 
-def pack_odd(make: Callable[[], Files], options: Mapping[str, Any], tmp: Path) -> packer.PackReport:
+def pack_odd(kind: str, options: Mapping[str, Any], tmp: Path) -> packer.PackReport:
     """Pack odd files in their order, a shard for each."""
-    src = write(tmp / "src", make())
+    files: dict[str, bytes] = {}
+    for number, made in enumerate(ODD[kind]().values()):
+        if isinstance(made, tuple):
+            image, ext, member = made
+            files |= {f"{number:03d}.jpg": image, f"{number:03d}.{ext}": member}
+        elif made is not None:  # as it is where a program is missing
+            files[f"{number:03d}.bin"] = made
+    src = write(tmp / "src", files)
     return packer.pack(src, tmp / "dst", **USUAL, shuffle=False, shard_samples=1, **options)
 
 
-def _numbered(odd: Callable[..., Mapping[str, bytes | None]]) -> Files:
-    made = odd().values()  # None where a program is missing
-    return {f"{number:03d}.bin": data for number, data in enumerate(made) if data is not None}
-
-
-def _members() -> Files:
-    found: dict[str, bytes] = {}
-    for number, (image, ext, data) in enumerate(odd_members().values()):
-        found |= {f"{number:03d}.jpg": image, f"{number:03d}.{ext}": data}
-    return found
-
-
-ODD = {"jpegs": partial(_numbered, odd_jpegs), "others": partial(_numbered, odd_files)}
+ODD: dict[str, Callable[[], Any]] = {
+    "jpegs": odd_jpegs,
+    "others": odd_files,
+    "members": odd_members,
+}
 HOW: Mapping[str, Mapping[str, Any]] = {
     "": {},
     " verbatim": KEPT,
@@ -102,6 +93,6 @@ def cases() -> dict[str, Case]:
                 found[f"row in a {ext}/{row.name}"] = partial(pack, row, ext, False)
         if not is_local(row):
             found[f"row in a store/{row.name}"] = partial(pack, row, "", True)
-    for name, make in {**ODD, "members": _members}.items():
-        found |= {f"odd/{name}{how}": partial(pack_odd, make, given) for how, given in HOW.items()}
+    for name in ODD:
+        found |= {f"odd/{name}{how}": partial(pack_odd, name, given) for how, given in HOW.items()}
     return found

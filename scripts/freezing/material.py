@@ -16,6 +16,7 @@ from png_chunks import SIGNATURE, chunk
 
 Files = Mapping[str, bytes]
 
+ARCHIVES = ("zip", "tar", "tar.gz")
 WRITTEN = 1_600_000_000  # seconds: the time at which every source file was written
 _KINDS = {"gif": "GIF", "bmp": "BMP", "webp": "WEBP", "tif": "TIFF", "tiff": "TIFF"}
 _GREY = bytes.fromhex(  # a JPEG of 24 x 16 pixels
@@ -38,10 +39,7 @@ def png(number: int, height: int = 16, width: int = 24) -> bytes:
     """Return a grey PNG whose rows are stored without compression."""
     row = bytes((number * 29 + column * 5) % 256 for column in range(width))
     header = width.to_bytes(4, "big") + height.to_bytes(4, "big") + bytes([8, 0, 0, 0, 0])
-    rows = (b"\0" + row) * height
-    stored = b"\x78\x01\x01" + len(rows).to_bytes(2, "little")
-    stored += (len(rows) ^ 0xFFFF).to_bytes(2, "little") + rows
-    stored += zlib.adler32(rows).to_bytes(4, "big")
+    stored = zlib.compress((b"\0" + row) * height, level=0)
     return SIGNATURE + chunk(b"IHDR", header) + chunk(b"IDAT", stored) + chunk(b"IEND", b"")
 
 
@@ -105,27 +103,25 @@ def dated(root: Path) -> Path:
     return root
 
 
-def tar_of(files: Files) -> bytes:
-    data = io.BytesIO()
-    with tarfile.open(fileobj=data, mode="w", format=tarfile.GNU_FORMAT) as archive:
-        for name, content in files.items():
-            info = tarfile.TarInfo(name)
-            info.size, info.mtime = len(content), WRITTEN
-            archive.addfile(info, io.BytesIO(content))
-    return data.getvalue()
-
-
-def zip_of(files: Files) -> bytes:
-    """Return a zip of a tree; every other member is deflated."""
+def archived(files: Files, kind: str) -> Files:
+    """Return an archive of a tree; "": the tree. Every other member of a zip is deflated."""
+    if not kind:
+        return files
+    if kind != "zip":
+        packed = tar_of(files)
+        return {f"src.{kind}": gzip.compress(packed, mtime=0) if kind == "tar.gz" else packed}
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w") as archive:
         for number, (name, content) in enumerate(files.items()):
             archive.writestr(zipfile.ZipInfo(name), content, 8 * (number % 2))
+    return {"src.zip": data.getvalue()}
+
+
+def tar_of(files: Files) -> bytes:
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w", format=tarfile.GNU_FORMAT) as tar:
+        for name, content in files.items():
+            info = tarfile.TarInfo(name)
+            info.size, info.mtime = len(content), WRITTEN
+            tar.addfile(info, io.BytesIO(content))
     return data.getvalue()
-
-
-def gzip_of(files: Files) -> bytes:
-    return gzip.compress(tar_of(files), mtime=0)
-
-
-ARCHIVES = {"zip": zip_of, "tar": tar_of, "tar.gz": gzip_of}

@@ -1,6 +1,6 @@
 """What Python gives: datasets with a length, iterables, and the loops of a Writer."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,29 +29,15 @@ class Numbered:
         return npy(number, 12 + number, 16, 3), number % 3
 
 
-def _dicts() -> list[dict[str, Any]]:
-    return [
-        {"image": jpeg(n) if n % 2 else png(n), "label": n % 3, "key": f"some/{n}"}
-        | {"json": {"n": n}, "caption.txt": f"number {n}", "depth": npy(n, 4, 5), "more": n}
-        for n in range(8)
-    ]
-
-
-def _pictures() -> list[Any]:
-    return [(Image.fromarray(npy(n, 9, 11)), "cat" if n else "dog") for n in range(4)]
-
-
-def _masked() -> list[dict[str, Any]]:
-    return [{"image": npy(n, 9, 11, 3), "mask.png": npy(n + 5, 9, 11)} for n in range(4)]
-
-
-def _in_turn() -> Iterator[dict[str, Any]]:
-    for number, item in enumerate(_dicts()):
-        yield {**item, "split": "val" if number % 4 == 3 else "train"}
-
-
-def _columns() -> list[dict[str, Any]]:
-    return [{"photo": jpeg(n), "kind": n % 2, "label": "x", "other": n} for n in range(5)]
+DICTS: list[dict[str, Any]] = [
+    {"image": jpeg(n) if n % 2 else png(n), "label": n % 3, "key": f"some/{n}"}
+    | {"json": {"n": n}, "caption.txt": f"number {n}", "depth": npy(n, 4, 5), "more": n}
+    for n in range(8)
+]
+SPLITS = [{**item, "split": "val" if n % 4 == 3 else "train"} for n, item in enumerate(DICTS)]
+PICTURES = [(Image.fromarray(npy(n, 9, 11)), "cat" if n else "dog") for n in range(4)]
+MASKED = [{"image": npy(n, 9, 11, 3), "mask.png": npy(n + 5, 9, 11)} for n in range(4)]
+TABLE = [{"photo": jpeg(n), "kind": n % 2, "label": "x", "other": n} for n in range(5)]
 
 
 def _subset() -> Any:
@@ -70,17 +56,17 @@ DATASETS: Mapping[str, tuple[Callable[[], Any], Mapping[str, Any]]] = {
     "map-style, split": (partial(Numbered, 20), {"split": {"a": 0.5, "b": 0.5}}),
     "map-style, quality": (Numbered, {"quality": 80, "max_side": 10}),
     "map-style, raw": (Numbered, {"raw": (8, 8)}),
-    "dicts": (_dicts, VERBATIM),
-    "dicts, columns": (_columns, VERBATIM | COLUMNS),
-    "pictures": (_pictures, NAMED),
-    "masks": (_masked, {}),
+    "dicts": (lambda: DICTS, VERBATIM),
+    "dicts, columns": (lambda: TABLE, VERBATIM | COLUMNS),
+    "pictures": (lambda: PICTURES, NAMED),
+    "masks": (lambda: MASKED, {}),
     "splits": (lambda: {"train": Numbered(), "val": Numbered(3)}, {}),
     "array": (lambda: npy(0, 5, 8, 8, 3), {}),
     "torch's subset": (_subset, {}),
-    "iterable": (_in_turn, VERBATIM),
-    "iterable in shards": (_in_turn, VERBATIM | {"shard_samples": 2}),
-    "iterable, split by keys": (lambda: iter(_dicts()), VERBATIM | {"split": {"a": 0.5, "b": 0.5}}),
-    "iterable of pairs": (lambda: iter(_pictures()), NAMED),
+    "iterable": (lambda: iter(SPLITS), VERBATIM),
+    "iterable in shards": (lambda: iter(SPLITS), VERBATIM | {"shard_samples": 2}),
+    "iterable, split by keys": (lambda: iter(DICTS), VERBATIM | {"split": {"a": 0.5, "b": 0.5}}),
+    "iterable of pairs": (lambda: iter(PICTURES), NAMED),
 }
 
 
@@ -109,20 +95,20 @@ def loop(items: Callable[[], Any], options: Mapping[str, Any], tmp: Path) -> Any
 
 
 def two_loops(tmp: Path) -> Any:
-    loop(lambda: _dicts()[:3], KEPT, tmp)
-    return loop(lambda: _dicts()[3:], {**KEPT, "append": True}, tmp)
+    loop(lambda: DICTS[:3], KEPT, tmp)
+    return loop(lambda: DICTS[3:], {**KEPT, "append": True}, tmp)
 
 
 LOOPS: Mapping[str, tuple[Callable[[], Any], Mapping[str, Any]]] = {
-    "dicts": (_dicts, KEPT),
-    "splits": (_in_turn, {**KEPT, "shard_samples": 2}),
-    "pairs": (_pictures, NAMED),
-    "masks": (_masked, {}),
-    "columns": (_columns, {**KEPT, **COLUMNS}),
-    "raw": (_pictures, {**NAMED, "raw": (6, 6)}),
-    "quality": (_pictures, {**NAMED, "quality": 60}),
-    "split by keys": (_dicts, {**KEPT, "split": {"a": 0.5, "b": 0.5}}),
-    "two threads": (_dicts, {**KEPT, "jobs": 2, "shard_samples": 3}),
+    "dicts": (lambda: DICTS, KEPT),
+    "splits": (lambda: SPLITS, {**KEPT, "shard_samples": 2}),
+    "pairs": (lambda: PICTURES, NAMED),
+    "masks": (lambda: MASKED, {}),
+    "columns": (lambda: TABLE, {**KEPT, **COLUMNS}),
+    "raw": (lambda: PICTURES, {**NAMED, "raw": (6, 6)}),
+    "quality": (lambda: PICTURES, {**NAMED, "quality": 60}),
+    "split by keys": (lambda: DICTS, {**KEPT, "split": {"a": 0.5, "b": 0.5}}),
+    "two threads": (lambda: DICTS, {**KEPT, "jobs": 2, "shard_samples": 3}),
 }
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import xxhash
+from packing import files_of
 
 import packer
 
@@ -30,8 +31,7 @@ def record(case: Case, tmp: Path) -> Record:
     except Exception as error:  # a defect is a difference, too
         public = [kind for kind in type(error).__mro__ if kind.__module__ in ("packer", "builtins")]
         return {"outcome": public[0].__name__, "rejected": _names(getattr(error, "files", ()))}
-    if isinstance(report, packer.PackReport):
-        report = asdict(report)
+    report = asdict(report) if isinstance(report, packer.PackReport) else report
     names = {name: _names(report.get(name, ())) for name in LISTS} if report else {}
     manifest = json.loads((tmp / "dst" / "dataset.json").read_bytes())
     del manifest["checksum"]  # of the other fields
@@ -39,10 +39,9 @@ def record(case: Case, tmp: Path) -> Record:
     if rejections := manifest.pop("rejections", None):
         found["manifest/rejections"] = _names(rejections["files"])
     found |= {f"manifest/{name}": value for name, value in manifest.items()}
-    for path in sorted((tmp / "dst").rglob("*")):
-        if path.suffix in (".tar", ".safetensors"):
-            name = path.relative_to(tmp / "dst").as_posix()
-            found[f"files/{name}"] = xxhash.xxh3_128_hexdigest(path.read_bytes())
+    for name, content in files_of(tmp / "dst").items():
+        if name.endswith((".tar", ".safetensors")):
+            found[f"files/{name}"] = xxhash.xxh3_128_hexdigest(content)
     return found
 
 

@@ -8,13 +8,12 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from click.testing import CliRunner
+from called_packer import call_packer
 from s3_server import bucket
 
 import packer
 from freezing.material import Files, images, photos, tar_of, write
 from freezing.record import KEPT, USUAL, VERBATIM, Case
-from packer.cli.main import main
 
 SPLIT = {"split": {"train": 0.6, "val": 0.4}}
 OPTIONS: Mapping[str, Mapping[str, Any]] = {
@@ -60,9 +59,9 @@ class Refused(Exception):
 
 def command(*arguments: object) -> dict[str, Any]:
     """Run a command in this process; return what it prints as JSON."""
-    done = CliRunner().invoke(main, [*map(str, arguments), "--json"])
-    if done.exit_code not in (0, 1) or not isinstance(done.exception, SystemExit | None):
-        raise Refused(done.output) from done.exception
+    done = call_packer(*arguments, "--json")
+    if done.returncode not in (0, 1):
+        raise Refused(done.stderr)
     return dict(json.loads(done.stdout))
 
 
@@ -83,10 +82,8 @@ def one_command(tmp: Path) -> Any:
 
 def append(options: Mapping[str, Any], tmp: Path) -> Any:
     """Pack half of the photos, then append the others."""
-    src, given = write(tmp / "src", half()), {**USUAL, **options}
-    packer.pack(src, tmp / "dst", **given)
-    write(src, photos())
-    return packer.pack(src, tmp / "dst", append=True, **given)
+    packer.pack(write(tmp / "src", half()), tmp / "dst", **USUAL, **options)
+    return pack_photos({**options, "append": True}, tmp)
 
 
 def append_a_class(tmp: Path) -> Any:
@@ -111,12 +108,12 @@ def members(tmp: Path) -> Any:
 def parts(files: Callable[[], Files], in_store: bool, tmp: Path) -> Any:
     """Pack in two parts, the second first, then commit."""
     src = write(tmp / "src", files())
-    arguments = [src.as_uri() if in_store else src, tmp / "dst", "--shard-samples", 3]
+    arguments = ["pack", src.as_uri() if in_store else src, tmp / "dst", "--shard-samples", 3]
     arguments += ["--jobs", 1, "--on-error", "skip"]
     arguments += ["--scratch", tmp / "scratch"] if in_store else []
     for part in ("2/2", "1/2"):
-        command("pack", *arguments, "--part", part)
-    return command("pack", *arguments)
+        command(*arguments, "--part", part)
+    return command(*arguments)
 
 
 def repair(tmp: Path) -> None:
@@ -133,8 +130,8 @@ def index(tmp: Path) -> Any:
     found: dict[str, bytes] = {}
     for number, split in enumerate(("train", "val")):
         files = images("1.jpg 2.png 3.webp", first=3 * number)
-        members = {"1.cls": b"1", "2.cls": b"0", "3.cls": b"1", "1.json": b"{}"}
-        found[f"{split}/part-{number}.tar"] = tar_of(dict(sorted((files | members).items())))
+        files |= {"1.cls": b"1", "2.cls": b"0", "3.cls": b"1", "1.json": b"{}"}
+        found[f"{split}/part-{number}.tar"] = tar_of(dict(sorted(files.items())))
     return command("index", write(tmp / "dst", found), "--jobs", 1)
 
 

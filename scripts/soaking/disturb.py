@@ -25,35 +25,28 @@ _GROWTH_BYTES, _GROWTH_SHARE = 8 << 20, 0.03  # what an allocator does not give 
 
 
 @contextmanager
-def disturbed(
-    seed: float, victims: Callable[[], list[psutil.Process]], tally: Tally
-) -> Iterator[Callable[[], None]]:
-    """While the body runs, one of `victims` is now and then killed, or stopped for a moment.
+def disturbed(rng: random.Random, tally: Tally) -> Iterator[Callable[[], None]]:
+    """While the body runs, a worker that it starts is now and then killed, or stopped for a moment.
 
     Yields a function that makes one more strike due. The body calls it as it gets on, so that the
     rate of kills follows the speed of the machine, and even a slow one gets on between two kills.
     """
     due, is_over = threading.Semaphore(1), threading.Event()
+    own, spared = random.Random(rng.random()), set(workers())
 
     def strike() -> None:
-        rng = random.Random(seed)
-        while True:
-            due.acquire()
-            if is_over.wait(rng.uniform(0, _LONGEST_DELAY)):
-                return
-            choice, is_kill, stop = rng.random(), rng.random() < 0.9, rng.uniform(0, _LONGEST_STOP)
-            if not (found := victims()):
-                continue
-            victim = found[int(choice * len(found))]
+        while due.acquire() and not is_over.wait(own.uniform(0, _LONGEST_DELAY)):
+            choice, is_kill, stop = own.random(), own.random() < 0.9, own.uniform(0, _LONGEST_STOP)
+            found = [worker for worker in workers() if worker not in spared]
             with suppress(psutil.NoSuchProcess):
-                if is_kill:
-                    victim.kill()
-                    tally.kills += 1
-                else:
-                    victim.suspend()
-                    tally.stops += 1
+                if found and is_kill:
+                    found[int(choice * len(found))].kill()
+                    tally["kills"] += 1
+                elif found:
+                    found[int(choice * len(found))].suspend()
+                    tally["stops"] += 1
                     is_over.wait(stop)
-                    victim.resume()
+                    found[int(choice * len(found))].resume()
 
     thread = threading.Thread(target=strike, name="disturbing")
     thread.start()
@@ -67,9 +60,8 @@ def disturbed(
 
 def expect_gone(processes: list[psutil.Process], what: str) -> None:
     """Wait for processes to end by themselves."""
-    _, alive = psutil.wait_procs(processes, _GONE_SECONDS)
     names = []
-    for one in alive:
+    for one in psutil.wait_procs(processes, _GONE_SECONDS)[1]:
         with suppress(psutil.NoSuchProcess):
             if one.status() != psutil.STATUS_ZOMBIE:  # which an orphan is until init looks
                 names.append(f"{one.pid} ({' '.join(one.cmdline())[:200]})")
@@ -111,12 +103,12 @@ class Held(NamedTuple):
 
 def summary(history: Sequence[Held]) -> str:
     """Return what was held after the warm-up, in the first and in the last third."""
-    first, last = _thirds(history)
-    return (
-        f"parent RSS {first['parent_bytes'] / 1e6:.0f} -> {last['parent_bytes'] / 1e6:.0f} MB, "
-        f"worker {first['worker_bytes'] / 1e6:.0f} -> {last['worker_bytes'] / 1e6:.0f} MB, "
-        f"descriptors {first['descriptors']:.0f} -> {last['descriptors']:.0f}"
+    both = tuple(_thirds(history))
+    parent, worker, descriptors = (
+        " -> ".join(f"{held[name] / unit:.0f}" for held in both)
+        for name, unit in (("parent_bytes", 1e6), ("worker_bytes", 1e6), ("descriptors", 1))
     )
+    return f"parent RSS {parent} MB, worker {worker} MB, descriptors {descriptors}"
 
 
 def expect_flat(history: Sequence[Held]) -> None:
@@ -130,9 +122,8 @@ def expect_flat(history: Sequence[Held]) -> None:
     for name, before in first.items():
         is_memory = name.endswith("_bytes")
         if last[name] > before + is_memory * max(_GROWTH_BYTES, _GROWTH_SHARE * before):
-            raise Violation(
-                f"{name} grew from {before:,} to {last[name]:,} over {len(history)} rounds"
-            )
+            text = f"{name} grew from {before:,} to {last[name]:,} over {len(history)} rounds"
+            raise Violation(text)
 
 
 def _thirds(history: Sequence[Held]) -> Iterator[dict[str, float]]:

@@ -49,11 +49,6 @@ class Reading:
         """Return whether a loader's state lies behind this epoch."""
         return state is not None and int(state["epoch"]) > self.epoch
 
-    @property
-    def expected(self) -> "list[Row]":
-        """The rows that it gives when one worker reads it undisturbed, in order."""
-        return _undisturbed(self)
-
 
 class Row(NamedTuple):
     """A sample as it was delivered: its number, and a checksum of pixels, label and key."""
@@ -80,7 +75,8 @@ def row_of(number: int, pixels: Any, label: int, key: str) -> Row:
 
 
 @cache
-def _undisturbed(reading: Reading) -> list[Row]:
+def undisturbed(reading: Reading) -> list[Row]:
+    """Return the rows that one worker gives that reads undisturbed, in order."""
     with reading.open(batch_size=16, workers=1) as loader:
         return [row for batch in loader for row in rows(batch)]
 
@@ -88,23 +84,22 @@ def _undisturbed(reading: Reading) -> list[Row]:
 def expect_same(expected: Iterable[Row], found: Iterable[Row], tally: Tally, what: object) -> None:
     """Compare what an epoch should deliver, in any order, with what it did; count in `tally`."""
     wanted, got = Counter(expected), Counter(found)
-    tally.samples += got.total()
+    tally["samples"] += got.total()
     if wanted == got:
         return
     missing, more = (
-        Counter(one.number for one in part.elements()) for part in (wanted - got, got - wanted)
+        Counter(row.number for row in rest.elements()) for rest in (wanted - got, got - wanted)
     )
     kinds = (missing - more, more - missing, missing & more)
     lost, doubled, differing = (sorted(kind.elements()) for kind in kinds)
-    tally.lost += len(lost)
-    tally.doubled += len(doubled)
-    tally.differing += len(differing)
+    tally["lost"] += len(lost)
+    tally["doubled"] += len(doubled)
+    tally["differing"] += len(differing)
     raise Violation(f"{what}: lost {lost}, doubled {doubled}, differing {differing}")
 
 
 def expect_order(expected: list[Row], found: list[Row], what: object) -> None:
     for position, (one, other) in enumerate(zip(expected, found, strict=True)):
         if one != other:
-            raise Violation(
-                f"{what}: sample {other.number} came at position {position}, not {one.number}"
-            )
+            text = f"sample {other.number} came at position {position}, not {one.number}"
+            raise Violation(f"{what}: {text}")

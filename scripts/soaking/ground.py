@@ -3,7 +3,7 @@
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,29 +28,15 @@ class Violation(Exception):
     """Something that packer or reader promises did not hold; the text says what."""
 
 
-@dataclass
-class Tally:
+class Tally(Counter[str]):
     """Counts over all rounds: of packs and epochs, of what was struck meanwhile, and of samples."""
-
-    rounds: int = 0
-    packs: int = 0  # also those that were appended to or repaired
-    pack_kills: int = 0
-    epochs: int = 0
-    kills: int = 0  # of workers, or whole readers
-    stops: int = 0  # of workers, for a moment
-    samples: int = 0  # that were read and compared
-    lost: int = 0
-    doubled: int = 0
-    differing: int = 0
-    hangs: int = 0
 
     def __str__(self) -> str:
         return (
-            f"rounds {self.rounds:,}, packs {self.packs:,} (kills {self.pack_kills:,}), epochs "
-            f"{self.epochs:,} (kills {self.kills:,}, stops {self.stops:,}), samples "
-            f"{self.samples:,} read, lost {self.lost}, doubled {self.doubled}, "
-            f"differing {self.differing}, hangs {self.hangs}"
-        )
+            "rounds {rounds:,}, packs {packs:,} (kills {packs killed:,}), epochs {epochs:,} "
+            "(kills {kills:,}, stops {stops:,}), samples {samples:,} read, lost {lost}, "
+            "doubled {doubled}, differing {differing}, hangs {hangs}"
+        ).format_map(self)
 
 
 @dataclass
@@ -63,11 +49,11 @@ class Ground:
     @property
     def source(self) -> Path:
         """Class folders of small JPEGs, and a few PNGs."""
-        return self._once("source", lambda path: _draw(path, self.images))
+        return self._drawn("source", self.images)
 
     @property
     def half(self) -> Path:
-        return self._once("half", lambda path: _draw(path, self.images // 2))
+        return self._drawn("half", self.images // 2)
 
     @property
     def scratch(self) -> Path:
@@ -79,58 +65,51 @@ class Ground:
 
     def packed(self, name: str) -> Path:
         """`source`, packed undisturbed with the options `PACKS[name]`."""
-        return self._once(f"packed-{name}", lambda path: _pack(self.source, path, name))
+        path = self.folder / f"packed-{name}"
+        if not path.exists():
+            run("pack", self.source, path, *PACKS[name])
+        return path
 
     def appended(self, name: str) -> Path:
         """`half`, packed undisturbed, and the rest of `source` appended to it."""
-
-        def make(path: Path) -> None:
-            _pack(self.half, path, name)
-            _pack(self.source, path, name, "--append")
-
-        return self._once(f"appended-{name}", make)
+        path = self.folder / f"appended-{name}"
+        if not path.exists():
+            run("pack", self.half, path, *PACKS[name])
+            run("pack", self.source, path, *PACKS[name], "--append")
+        return path
 
     def damaged(self) -> tuple[Path, dict[int, str]]:
         """A copy of the tiled pack with images that do not decode; their numbers and keys."""
-        keys = reader.Dataset(self.packed("tiled")).keys
+        keys, path = reader.Dataset(self.packed("tiled")).keys, self.folder / "damaged"
         bad = {number: keys[number] for number in range(1, len(keys), len(keys) // BAD)}
-
-        def make(path: Path) -> None:
+        if not path.exists():
             shutil.copytree(self.packed("tiled"), path)
             for number in bad:
                 damage(path, number)
+        return path, bad
 
-        return self._once("damaged", make), bad
-
-    def _once(self, name: str, make: Callable[[Path], None]) -> Path:
+    def _drawn(self, name: str, count: int) -> Path:
         path = self.folder / name
         if not path.exists():
-            make(path)
+            sample_images.make(path, range(count), CLASSES, scale=0.3)
+            for jpeg in path.rglob("*0.jpg"):  # every tenth is another format
+                Image.open(jpeg).save(jpeg.with_suffix(".png"))
+                jpeg.unlink()
         return path
 
 
-def _draw(folder: Path, count: int) -> None:
-    sample_images.make(folder, range(count), CLASSES, scale=0.3)
-    for jpeg in sorted(folder.rglob("*0.jpg")):  # every tenth is another format
-        with Image.open(jpeg) as image:
-            image.save(jpeg.with_suffix(".png"))
-        jpeg.unlink()
+def start(*arguments: object) -> "subprocess.Popen[str]":
+    """Start packer in a session of its own, so that Ctrl-C reaches this program alone."""
+    command = [sys.executable, "-m", "packer", *map(str, arguments), "--quiet"]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
 
 
-def _pack(src: Path, dst: Path, name: str, *options: str) -> None:
-    run(["pack", src, dst, *PACKS[name], "--jobs=2", *options])
-
-
-def command(arguments: list[object]) -> list[str]:
-    return [sys.executable, "-m", "packer", *map(str, arguments), "--quiet"]
-
-
-def run(arguments: list[object], expected: int = 0) -> str:
+def run(*arguments: object, expected: int = 0) -> str:
     """Run packer undisturbed; return what it printed."""
-    done = subprocess.run(command(arguments), capture_output=True, text=True)
-    if done.returncode != expected:
-        raise Violation(
-            f"packer {' '.join(map(str, arguments))} ended with {done.returncode} instead of "
-            f"{expected}: {done.stderr or done.stdout}"
-        )
-    return done.stderr
+    with start(*arguments) as process:
+        out, said = process.communicate()
+    if process.returncode != expected:
+        what = f"packer {' '.join(map(str, arguments))} ended with {process.returncode}"
+        raise Violation(f"{what} instead of {expected}: {said or out}")
+    return said

@@ -7,14 +7,16 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from glob import glob
 from pathlib import Path
 
 import psutil
 from damage import flip
+from packing import files_of
 
 from reader.format import Manifest, manifest
 from soaking.disturb import expect_gone
-from soaking.ground import PACKS, Ground, Tally, Violation, command, run
+from soaking.ground import PACKS, Ground, Tally, Violation, run, start
 
 _MOST_KILLS = 6  # a round
 _SECONDS = 300.0  # for one run of packer
@@ -31,19 +33,19 @@ def pack_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
     """Pack, killed and run again until it is done: the same bytes as undisturbed."""
     name = rng.choice(list(PACKS))
     expected, packed = ground.packed(name), ground.scratch / "packed"
-    _insist(["pack", ground.source, packed, *PACKS[name]], packed, rng, tally)
+    _insist(rng, tally, packed, "pack", ground.source, packed, *PACKS[name])
     _expect_same(expected, packed)
-    tally.packs += 1
+    tally["packs"] += 1
 
 
 def append_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
     """Append, killed and run again until it is done: the same bytes as undisturbed."""
     name = rng.choice(["tiled", "verbatim"])
     expected, packed = ground.appended(name), ground.scratch / "packed"
-    _insist(["pack", ground.half, packed, *PACKS[name]], packed, rng, tally)
-    _insist(["pack", ground.source, packed, *PACKS[name], "--append"], packed, rng, tally)
+    _insist(rng, tally, packed, "pack", ground.half, packed, *PACKS[name])
+    _insist(rng, tally, packed, "pack", ground.source, packed, *PACKS[name], "--append")
     _expect_same(expected, packed)
-    tally.packs += 2
+    tally["packs"] += 2
 
 
 def repair_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
@@ -51,18 +53,18 @@ def repair_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
     expected = ground.packed(rng.choice(["tiled", "verbatim", "raw"]))
     copy = Path(shutil.copytree(expected, ground.scratch / "copy"))
     damages = _damage(rng, copy)
-    report = run(["verify", copy, f"--jobs={rng.randint(1, 2)}"], expected=1)
+    report = run("verify", copy, f"--jobs={rng.randint(1, 2)}", expected=1)
     for file in damages:
         # Without dataset.json nothing tells of a shard that is gone.
         if Path(file).stem not in report and manifest.FILENAME not in damages:
             raise Violation(f"verify did not name {file}, which was damaged; it said:\n{report}")
     if manifest.FILENAME in damages:  # it alone holds the options: nothing can make it again
-        run(["repair", copy, "--from", ground.source], expected=2)
+        run("repair", copy, "--from", ground.source, expected=2)
         shutil.copy(expected / manifest.FILENAME, copy)
-    _insist(["repair", copy, "--from", ground.source], copy, rng, tally)
+    _insist(rng, tally, copy, "repair", copy, "--from", ground.source)
     _expect_same(expected, copy)
-    run(["verify", copy, "--decode"])
-    tally.packs += 1
+    run("verify", copy, "--decode")
+    tally["packs"] += 1
 
 
 def _damage(rng: random.Random, folder: Path) -> list[str]:
@@ -72,34 +74,31 @@ def _damage(rng: random.Random, folder: Path) -> list[str]:
     ways = {file: rng.choice(["flip", "flip", "cut", "remove"]) for file in few}
     if rng.random() < 0.3:
         ways[manifest.FILENAME] = "flip"
-    for path, way in ((folder / file, way) for file, way in ways.items()):
+    for file, way in ways.items():
+        path, at = folder / file, rng.randrange((folder / file).stat().st_size)
         if way == "remove":
             path.unlink()
         elif way == "cut":
-            os.truncate(path, rng.randrange(path.stat().st_size))
+            os.truncate(path, at)
         else:
-            flip(path, rng.randrange(path.stat().st_size), rng.randrange(8))
+            flip(path, at, rng.randrange(8))
     return list(ways)
 
 
-def _insist(arguments: list[object], dst: Path, rng: random.Random, tally: Tally) -> None:
+def _insist(rng: random.Random, tally: Tally, dst: Path, *arguments: object) -> None:
     """Run packer again and again, and strike it down now and then, until it is done."""
     kills = rng.randint(0, _MOST_KILLS)
     what = f"packer {' '.join(map(str, arguments))}"
     longest = 2.0  # seconds; from the first run that is not struck down, what that took
     while True:
-        jobs = f"--jobs={rng.randint(1, 3)}"
-        # In a session of its own, so that Ctrl-C reaches this program alone.
-        with subprocess.Popen(
-            command([*arguments, jobs]), stderr=subprocess.PIPE, text=True, start_new_session=True
-        ) as process:
+        with start(*arguments, f"--jobs={rng.randint(1, 3)}") as process:
             began = time.monotonic()
             way = _strike(process, dst, rng, longest, tally) if kills else ""
             try:
                 _, said = process.communicate(timeout=_SECONDS)
             except subprocess.TimeoutExpired:
                 process.kill()
-                tally.hangs += 1
+                tally["hangs"] += 1
                 raise Violation(f"{what} did not end in {_SECONDS:.0f} s") from None
         is_early = way == "interrupt" and _NOT_YET_PYTHON in said
         if process.returncode == 0:
@@ -107,10 +106,8 @@ def _insist(arguments: list[object], dst: Path, rng: random.Random, tally: Tally
                 return
             longest = time.monotonic() - began
         elif process.returncode not in _ENDS[way] and not is_early:
-            raise Violation(
-                f"{what}, of which was struck {way or 'nothing'}, ended with "
-                f"{process.returncode}: {said}"
-            )
+            struck = f"{what}, of which was struck {way or 'nothing'}"
+            raise Violation(f"{struck}, ended with {process.returncode}: {said}")
         kills = max(kills - 1, 0)
 
 
@@ -127,8 +124,8 @@ def _strike(
     if rng.random() < 0.5:
         wait(rng.uniform(0, longest))
     else:  # just after one of the shards has appeared
-        wanted = len(_files(dst)) + 2 * rng.randint(1, 4)
-        wait(longest, lambda: len(_files(dst)) >= wanted)
+        wanted = _shards(dst) + rng.randint(1, 4)
+        wait(longest, lambda: _shards(dst) >= wanted)
         wait(rng.uniform(0, 0.05))
     way = rng.choice(["parent", "parent", "child", "child", "interrupt"])
     try:
@@ -145,21 +142,19 @@ def _strike(
             expect_gone(family, "packer, killed,")
     except psutil.NoSuchProcess:
         return way
-    tally.pack_kills += 1
+    tally["packs killed"] += 1
     return way
 
 
-def _files(folder: Path) -> dict[str, Path]:
-    """Return all files below; `os.walk` passes over folders that just went."""
-    paths = (Path(parent, name) for parent, _, names in os.walk(folder) for name in names)
-    return {path.relative_to(folder).as_posix(): path for path in paths}
+def _shards(folder: Path) -> int:
+    return len(glob(f"{folder}/**/*.tar", recursive=True))
 
 
 def _expect_same(expected: Path, actual: Path) -> None:
-    wanted, found = _files(expected), _files(actual)
+    wanted, found = files_of(expected), files_of(actual)
     if wanted.keys() != found.keys():
         missing, more = sorted(wanted.keys() - found), sorted(found.keys() - wanted)
         raise Violation(f"{actual} lacks {missing} and has {more} beside what it should")
-    for name, path in wanted.items():
-        if path.read_bytes() != found[name].read_bytes():
-            raise Violation(f"{found[name]} differs from {path}, which was packed undisturbed")
+    for name in wanted:
+        if wanted[name] != found[name]:
+            raise Violation(f"{actual / name} differs from {expected / name}, packed undisturbed")

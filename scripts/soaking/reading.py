@@ -1,18 +1,14 @@
-"""Rounds that read, with workers killed and stopped on the way, or the whole process.
+"""Rounds that read, with workers killed and stopped on the way, or the whole process."""
 
-This module is also the process that is killed: ``python -m soaking.reading JSON`` prints a line of
-JSON for each batch, its rows and the loader's state after it.
-"""
-
-import json
+import itertools
+import multiprocessing
+import os
 import random
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
-from contextlib import ExitStack
-from dataclasses import asdict, replace
-from pathlib import Path
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from multiprocessing.connection import Connection
 from typing import Any
 
 import psutil
@@ -20,7 +16,7 @@ import torch
 
 import reader
 from soaking.disturb import disturbed, expect_gone, workers
-from soaking.exact import Reading, Row, expect_order, expect_same, row_of, rows
+from soaking.exact import Reading, Row, expect_order, expect_same, row_of, rows, undisturbed
 from soaking.ground import Ground, Tally, Violation
 
 _MOST_HELD = 6  # batches that the consumer keeps
@@ -45,7 +41,7 @@ def epoch_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
     found: list[Row] = []
     state = None
     is_in_order = True
-    with disturbed(rng.random(), _victims(), tally) as strike:
+    with disturbed(rng, tally) as strike:
         for part in range(parts):
             ranks = rng.choice([1, 1, 2, 3])
             is_in_order &= ranks == 1
@@ -54,16 +50,10 @@ def epoch_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
             found += gave
             if state is None or reading.is_over(state):
                 break
-    expect_same(reading.expected, found, tally, reading)
+    expect_same(undisturbed(reading), found, tally, reading)
     if is_in_order:
-        expect_order(reading.expected, found, reading)
-    tally.epochs += 1
-
-
-def _victims() -> Callable[[], list[psutil.Process]]:
-    """Finds the workers that are started from now on."""
-    spared = set(workers())
-    return lambda: [worker for worker in workers() if worker not in spared]
+        expect_order(undisturbed(reading), found, reading)
+    tally["epochs"] += 1
 
 
 def _read_part(
@@ -78,23 +68,19 @@ def _read_part(
     batch_size = rng.randint(1, 40)
     share, patience = rng.choice([0.0, 0.2, 0.6]), rng.randint(1, 12)
     held: list[tuple[Any, list[Row]]] = []
+    found: list[Row] = []
     with ExitStack() as stack:
-        loaders = []
+        sources: list[Any] = []
         for rank in range(ranks):
             how = {"workers": rng.choice([1, 2, 3, "auto"]), "rank": rank, "world_size": ranks}
-            in_memory = rng.choice([False, False, True])
-            opened = reading.open(in_memory, batch_size=batch_size, **how)
-            loaders.append(stack.enter_context(opened))
+            opened = reading.open(rng.choice([False, False, True]), batch_size=batch_size, **how)
+            loader = stack.enter_context(opened)
+            # A prefetcher changes nothing but the images' type.
+            sources.append(reader.CUDAPrefetcher(loader) if rng.random() < 0.3 else loader)
+            if state is not None:
+                sources[-1].load_state_dict(state)
         if rng.random() < 0.3:
             stack.pop_all()  # nobody closes them: the garbage collector does
-        # A prefetcher changes nothing but the images' type.
-        sources: list[Any] = [
-            reader.CUDAPrefetcher(loader) if rng.random() < 0.3 else loader for loader in loaders
-        ]
-        for source in sources:
-            if state is not None:
-                source.load_state_dict(state)
-        found = []
         for step, batches in enumerate(zip(*sources, strict=True)):
             for batch in batches:
                 new = list(rows(batch))
@@ -127,7 +113,7 @@ def damaged_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
     found: list[Row] = []
     errors: list[str] = []
     with (
-        disturbed(rng.random(), _victims(), tally) as strike,
+        disturbed(rng, tally) as strike,
         reading.open(batch_size=batch_size, workers=rng.randint(1, 3)) as loader,
     ):
         batches = iter(loader)
@@ -139,9 +125,9 @@ def damaged_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
             if rng.random() < 0.2:
                 strike()
         told = loader.bad_samples
-    expected = [one for one in sound.expected if one.number not in bad]
+    every = undisturbed(sound)
+    expected = [one for one in every if one.number not in bad]
     if policy == "raise":
-        every = sound.expected
         cut = [every[at : at + batch_size] for at in range(0, len(every), batch_size)]
         whole = [part for part in cut if not any(one.number in bad for one in part)]
         expected = [one for part in whole for one in part]
@@ -152,30 +138,26 @@ def damaged_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
         raise Violation(f"{reading}: it tells {told} and {errors}; bad are {bad}")
     if policy == "substitute":  # another sample comes in the place of each that is bad
         instead = list((Counter(found) - Counter(expected)).elements())
-        if any(one.number in bad for one in instead) or len(found) != len(sound.expected):
+        if any(one.number in bad for one in instead) or len(found) != len(every):
             raise Violation(f"{reading}: in the place of {bad} came {instead}")
         expected += instead
     expect_same(expected, found, tally, reading)
-    tally.epochs += 1
+    tally["epochs"] += 1
 
 
 def torch_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
     """Read the map-style Dataset by torch's own DataLoader."""
     shards = ground.packed(rng.choice(["tiled", "verbatim", "raw", "split"]))
     dataset: Any = reader.Dataset(shards, cache=rng.choice([None, "ram"]))
-    numbers = list(range(len(dataset)))
-    rng.shuffle(numbers)
     plain = reader.Dataset(shards)
     expected = [row_of(number, *plain[number], key) for number, key in enumerate(plain.keys)]
+    numbers = rng.sample(range(len(plain)), len(plain))
     how: Any = {"batch_size": rng.randint(1, 40), "num_workers": rng.randint(0, 2)}
     batches = torch.utils.data.DataLoader(dataset, sampler=numbers, collate_fn=list, **how)
-    pairs = [pair for batch in batches for pair in batch]
-    found = [
-        row_of(number, pixels, label, dataset.keys[number])
-        for number, (pixels, label) in zip(numbers, pairs, strict=True)
-    ]
+    pairs = zip(numbers, itertools.chain.from_iterable(batches), strict=True)
+    found = [row_of(number, *sample, dataset.keys[number]) for number, sample in pairs]
     expect_same(expected, found, tally, f"DataLoader over {shards}")
-    tally.epochs += 1
+    tally["epochs"] += 1
 
 
 def killed_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
@@ -184,45 +166,42 @@ def killed_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
     found: list[Row] = []
     state = None
     kills = rng.randint(1, _MOST_KILLS)
+    context = multiprocessing.get_context("spawn")
     while True:
         how = {"batch_size": rng.randint(1, 30), "workers": rng.randint(1, 3)}
-        task = {"reading": asdict(reading), "how": how, "state": state}
-        with subprocess.Popen(
-            [sys.executable, "-m", "soaking.reading", json.dumps(task)],
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=Path(__file__).parent.parent,
-            start_new_session=True,
-        ) as process:
-            last = rng.randint(1, 10) if kills else 0
-            family: list[psutil.Process] | None = None
-            assert process.stdout is not None
-            for number, line in enumerate(process.stdout, 1):
-                if line.endswith("\n"):  # otherwise it was killed as it wrote this
-                    batch, state = json.loads(line)
-                    found += (Row(*one) for one in batch)
-                if number == last:
+        task = reading, how, state
+        ours, theirs = context.Pipe(duplex=False)
+        process = context.Process(target=_read, args=(*task, theirs))
+        process.start()
+        theirs.close()
+        left = rng.randint(1, 10) if kills else 0  # batches
+        family: list[psutil.Process] | None = None
+        with suppress(EOFError, OSError), ours:  # also if it was killed as it sent
+            while True:
+                batch, state = ours.recv()
+                found += batch
+                left -= 1
+                if left == 0:
                     family = workers(process.pid)
                     process.kill()
-                    tally.kills += 1
+                    tally["kills"] += 1
+        process.join()
         expect_gone(family or [], "A reader that was killed")
-        if process.returncode and family is None:
-            raise Violation(f"Reading {task} ended with {process.returncode}")
-        if not process.returncode or reading.is_over(state):
+        if process.exitcode and family is None:
+            raise Violation(f"Reading {task} ended with {process.exitcode}")
+        if not process.exitcode or reading.is_over(state):
             break
         kills -= 1
-    expect_same(reading.expected, found, tally, reading)
-    expect_order(reading.expected, found, reading)
-    tally.epochs += 1
+    expect_same(undisturbed(reading), found, tally, reading)
+    expect_order(undisturbed(reading), found, reading)
+    tally["epochs"] += 1
 
 
-def _read(reading: dict[str, Any], how: dict[str, Any], state: dict[str, Any] | None) -> None:
-    with Reading(**reading).open(**how) as loader:
+def _read(reading: Reading, how: dict[str, Any], state: Any, sent: Connection) -> None:
+    """Send the rows of each batch, and the loader's state after it."""
+    os.setsid()  # so that Ctrl-C reaches the soak alone
+    with reading.open(**how) as loader:
         if state is not None:
             loader.load_state_dict(state)
         for batch in loader:
-            print(json.dumps([list(rows(batch)), loader.state_dict()]), flush=True)
-
-
-if __name__ == "__main__":
-    _read(**json.loads(sys.argv[1]))
+            sent.send((list(rows(batch)), loader.state_dict()))

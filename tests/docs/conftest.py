@@ -1,15 +1,14 @@
 """A folder with the files that the pages' blocks of code use."""
 
-import io
 import json
 import pickle
 import shutil
-import tarfile
 from pathlib import Path
 
 import numpy as np
 import pytest
-from made_images import make_image
+from layouts.making import tar
+from made_images import encode, make_image
 from packing import run_pack
 from PIL import Image
 
@@ -27,45 +26,41 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with sources of each kind, and `shards`, packed from `images`."""
     root = tmp_path_factory.mktemp("pages")
 
-    def write(name: str, number: int, height: int = 60, width: int = 80) -> Path:
+    def write(name: str, content: bytes | str) -> None:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        make_image(number, height, width).save(path)
-        return path
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
 
     for split, count in (("train", 10), ("val", 4)):
         for number in range(count):
             for label, name in enumerate(("cat", "dog")):
-                write(f"images/{split}/{name}/{split}{number}.jpg", 100 * label + number)
-                write(f"tiny/{split}/{name}/{number}.png", 100 * label + number, 32, 32)
-            write(f"photos/{split}/{number}.jpg", number)
+                seed = 100 * label + number
+                photo, tiny = (
+                    encode(make_image(seed), "JPEG"),
+                    encode(make_image(seed, 32, 32), "PNG"),
+                )
+                write(f"images/{split}/{name}/{split}{number}.jpg", photo)
+                write(f"tiny/{split}/{name}/{number}.png", tiny)
+            photo = encode(make_image(number), "JPEG")
+            write(f"photos/{split}/{number}.jpg", photo)
             folder = "train_images" if split == "train" else "test_images"
-            write(f"competition/{folder}/{split}{number}.jpg", number)
-            mask = Image.new("L", (80, 60), number % 3)
-            (root / "masks" / split).mkdir(parents=True, exist_ok=True)
-            mask.save(root / "masks" / split / f"{number}.png")
-            captioned = write(f"captioned/{split}/{number}.jpg", number)
-            captioned.with_suffix(".txt").write_text(f"Waves and noise, number {number}.")
-            write(f"coco/{split}2017/{number:012d}.jpg", number)
-            write(f"yolo/images/{split}/{number}.jpg", number)
-            write(f"voc/JPEGImages/{split}{number}.jpg", number)
-            annotation = root / "voc" / "Annotations" / f"{split}{number}.xml"
-            annotation.parent.mkdir(exist_ok=True)
-            annotation.write_text(VOC)
+            write(f"competition/{folder}/{split}{number}.jpg", photo)
+            mask = encode(Image.new("L", (80, 60), number % 3), "PNG")
+            write(f"masks/{split}/{number}.png", mask)
+            write(f"captioned/{split}/{number}.jpg", photo)
+            write(f"captioned/{split}/{number}.txt", f"Waves and noise, number {number}.")
+            write(f"coco/{split}2017/{number:012d}.jpg", photo)
+            write(f"yolo/images/{split}/{number}.jpg", photo)
+            write(f"voc/JPEGImages/{split}{number}.jpg", photo)
+            write(f"voc/Annotations/{split}{number}.xml", VOC)
             if number:
-                labels = root / "yolo" / "labels" / split / f"{number}.txt"
-                labels.parent.mkdir(parents=True, exist_ok=True)
-                labels.write_text("1 0.3125 0.375 0.375 0.333333\n")
-        path = root / "voc" / "ImageSets" / "Main" / f"{split}.txt"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(f"{split}{number}\n" for number in range(count)))
-        path = root / "coco" / "annotations" / f"instances_{split}2017.json"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps(coco(count)))
-    (root / "yolo" / "data.yaml").write_text(YOLO)
+                write(f"yolo/labels/{split}/{number}.txt", "1 0.3125 0.375 0.375 0.333333\n")
+        names = "".join(f"{split}{number}\n" for number in range(count))
+        write(f"voc/ImageSets/Main/{split}.txt", names)
+        write(f"coco/annotations/instances_{split}2017.json", json.dumps(coco(count)))
+    write("yolo/data.yaml", YOLO)
     labels = [f"train{number}.jpg,{'scab rust' if number % 2 else 'rust'}" for number in range(9)]
-    rows = ["image,labels", *labels, "train9.jpg,scab", ""]
-    (root / "competition" / "train.csv").write_text("\n".join(rows))
+    write("competition/train.csv", "\n".join(["image,labels", *labels, "train9.jpg,scab", ""]))
     write_cifar(root / "cifar-10-python.tar.gz")
     run_pack(root / "images", root / "shards")
     return root
@@ -74,18 +69,15 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def write_cifar(path: Path) -> None:
     """Write an archive in the form of CIFAR-10's, with 20 images in each batch."""
     names = [b"kind%d" % number for number in range(10)]
-    meta = {b"label_names": names, b"num_vis": 3072}
-    files = {"readme.html": b"<html></html>", "batches.meta": pickle.dumps(meta, 2)}
+    files = {"readme.html": b"<html></html>"}
+    files["batches.meta"] = pickle.dumps({b"label_names": names, b"num_vis": 3072}, 2)
     for seed, name in enumerate([*(f"data_batch_{n}" for n in range(1, 6)), "test_batch"]):
         pixels = np.random.default_rng(seed).integers(0, 256, (20, 3072), np.uint8)
         batch = {b"batch_label": name.encode(), b"labels": [*range(10)] * 2, b"data": pixels}
         batch[b"filenames"] = [b"image_%d.png" % number for number in range(20)]
         files[name] = pickle.dumps(batch, 2)
-    with tarfile.open(path, "w:gz") as archive:
-        for name, content in files.items():
-            member = tarfile.TarInfo(f"cifar-10-batches-py/{name}")
-            member.size = len(content)
-            archive.addfile(member, io.BytesIO(content))
+    folder = {f"cifar-10-batches-py/{name}": content for name, content in files.items()}
+    path.write_bytes(tar(folder, "gz"))
 
 
 def coco(images: int) -> dict[str, object]:

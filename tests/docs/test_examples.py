@@ -51,16 +51,12 @@ def test_a_public_name_has_an_example_that_runs(found: Any, folder: Path, furthe
     assert not result.failed, "".join(output)
 
 
-@pytest.mark.parametrize("name", NAMED)
-def test_a_public_name_is_shown_as_people_write_it(name: str) -> None:
-    found = PUBLIC[name]
-    assert (found.__module__, found.__qualname__) == ("reader", name)
-    if inspect.isclass(found):
-        assert repr(found) == f"<class 'reader.{name}'>"
-        assert f"class {name}" in pydoc.render_doc(f"reader.{name}", renderer=pydoc.plaintext)
-
-
-def test_the_classes_of_packer_are_shown_as_people_write_them() -> None:
+def test_the_public_names_are_shown_as_people_write_them() -> None:
+    for name in NAMED:
+        found = PUBLIC[name]
+        assert (found.__module__, found.__qualname__) == ("reader", name)
+        if inspect.isclass(found):
+            assert f"class {name}" in pydoc.render_doc(f"reader.{name}", renderer=pydoc.plaintext)
     for name in packer.__all__:
         if inspect.isclass(found := getattr(packer, name)):
             assert repr(found) in (f"<class 'packer.{name}'>", f"<class 'reader.{name}'>")

@@ -1,5 +1,6 @@
 """The references and the drawing of the rooms are complete, and the named files exist."""
 
+import inspect
 import re
 from functools import cached_property
 from pathlib import Path
@@ -28,20 +29,14 @@ def test_every_public_class_function_and_method_has_a_docstring(package: ModuleT
     lacking = []
     for name in package.__all__:
         public = getattr(package, name)
-        if isinstance(public, type):
-            bases = [
-                base for base in public.__mro__ if base.__module__.startswith(package.__name__)
-            ]
-            own = {member: value for base in bases for member, value in vars(base).items()}
-            lacking += [
-                f"{name}.{member}"
-                for member, value in own.items()
-                if not member.startswith("_")
-                and (callable(value) or isinstance(value, (property, cached_property)))
-                and not value.__doc__
-            ]
-        if callable(public) and not public.__doc__:
-            lacking.append(name)
+        found = {name: public} if callable(public) else {}
+        for base in inspect.getmro(public) if isinstance(public, type) else ():
+            if base.__module__.startswith(package.__name__):
+                members = {k: v for k, v in vars(base).items() if not k.startswith("_")}
+                found |= {f"{name}.{member}": value for member, value in members.items()}
+        kinds = (property, cached_property)
+        documented = {n: v.__doc__ for n, v in found.items() if callable(v) or isinstance(v, kinds)}
+        lacking += [member for member, text in documented.items() if not text]
     assert lacking == []
 
 
@@ -58,7 +53,9 @@ def test_every_room_is_described_and_drawn(package: object) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_file_that_is_named_exists(page: Path) -> None:
-    named = set(re.findall(r"\b(?:scripts|tests|docs)/[\w/.-]*\w(?![\w*])", page.read_text()))
+    text = page.read_text()
+    named = set(re.findall(r"\b(?:scripts|tests|docs)/[\w/.-]*\w(?![\w*])", text))
+    named |= set(re.findall(r"`((?:packer|reader)/[\w./-]+)[` ]", text))
     assert not [name for name in named if not (ROOT / name).exists()]
 
 

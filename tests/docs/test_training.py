@@ -72,12 +72,6 @@ def test_the_learning_rate_rises_and_falls() -> None:
     ("build", "parameters"), [(training.resnet18, 11689512), (training.resnet50, 25557032)]
 )
 def test_the_networks_have_the_parameters_of_torchvisions(build: Any, parameters: int) -> None:
-    with torch.device("meta"):
-        model = build()
-        assert sum(weights.numel() for weights in model.parameters()) == parameters
-        assert model(torch.empty(2, 3, 224, 224)).shape == (2, 1000)
-
-
-def test_a_folder_without_shards_is_named_in_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match="does not exist"):
-        train(tmp_path / "missing", tmp_path / "x.pt")
+    model = build()
+    assert sum(weights.numel() for weights in model.parameters()) == parameters
+    assert model(torch.zeros(2, 3, 32, 32)).shape == (2, 1000)

@@ -36,10 +36,6 @@ def test_the_share_of_waiting_is_the_time_between_two_batches(
     for _ in waiting.over(batches(3, seconds=1.0)):  # the first wait has nothing before it
         now += 3.0
     assert waiting.share() == pytest.approx(2 / 11)
-    for _ in waiting.over(batches(2, seconds=5.0)):
-        now += 0.5
-        break
-    assert waiting.share() == pytest.approx(2 / 11)  # what lies between two loops is not counted
 
 
 def test_on_a_gpu_the_share_is_that_of_the_time_between_events(
@@ -119,12 +115,8 @@ def test_a_step_that_fails_or_hangs_is_named_and_the_others_go_on(
         return bench_gpu.Step(name, seconds, [sys.executable, "-c", code])
 
     hang = "import time; print('begun', flush=True); time.sleep(100)"
-    plan = [
-        step("a", "print(7 * 6)"),
-        step("b", "1 / 0"),
-        step("c", hang, 5),
-        step("d", "print(5)"),
-    ]
+    plan = [step("a", "print(7 * 6)"), step("b", "1 / 0")]
+    plan += [step("c", hang, 5), step("d", "print(5)")]
     given = argparse.Namespace(out=tmp_path / "out", seconds=300)
     assert not bench_gpu.run(plan, given)
     text = capsys.readouterr().out

@@ -1,17 +1,10 @@
 """The scripts for clusters, with programs of their names that do what the real ones do, here."""
 
 import filecmp
-import os
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-
-import pytest
-
-import packer
-
-SCRIPTS = Path(packer.__file__).parent.parent / "scripts"
 
 # Runs each task of the array at once, and notes what it is told beside that.
 SBATCH = f"""#!{sys.executable}
@@ -56,46 +49,12 @@ exit 1
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> Run:
-    """`run("pack_ray", "src", "dst", ray=RAY)`: a script, with programs of these names."""
-
-    def run(name: str, *args: object, **programs: str) -> "subprocess.CompletedProcess[str]":
-        folder = tmp_path / "bin"
-        folder.mkdir(exist_ok=True)
-        for program, text in programs.items():
-            (folder / program).write_text(text)
-            (folder / program).chmod(0o755)
-        path = [str(folder), str(Path(sys.executable).parent), os.environ["PATH"]]
-        return subprocess.run(
-            ["bash", SCRIPTS / f"{name}.sh", *map(str, args)],
-            env=os.environ | {"PATH": os.pathsep.join(path), "NOTES": str(tmp_path / "notes")},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    return run
-
-
-@pytest.mark.parametrize("name", ["pack_slurm", "pack_ray"])
-def test_a_script_says_what_it_does_and_what_it_lacks(run: Run, name: str) -> None:
-    told = run(name, "--help")
-    assert told.returncode == 0
-    assert f"Usage: {name}.sh" in told.stdout
-    for wrong in ((), ("only-one",), ("--nonsense", "a", "b")):
-        refused = run(name, *wrong)
-        assert refused.returncode == 2
-        assert "--help" in refused.stderr
-
-
 def test_a_job_array_writes_the_parts_and_a_last_job_commits_what_it_has_not_seen(
-    run: Run, tmp_path: Path, source: Path, packed: Path
+    run_script: Run, tmp_path: Path, source: Path, packed: Path
 ) -> None:
     dst = tmp_path / "some where" / "it's"
     options = ["--parts", "2", "--time=1:00:00", source, dst, "--shard-samples", "10", "--quiet"]
-    done = run("pack_slurm", *options, sbatch=SBATCH)
-    assert done.returncode == 0, done.stderr
+    done = run_script("pack_slurm", *options, sbatch=SBATCH)
     assert f"Job 1234 packs 2 parts, job 1234 commits {dst}" in done.stdout
     compared = filecmp.dircmp(dst, packed)
     assert not compared.left_only + compared.right_only + compared.diff_files
@@ -105,10 +64,9 @@ def test_a_job_array_writes_the_parts_and_a_last_job_commits_what_it_has_not_see
     assert dict(parts)["time"] == dict(last)["time"] == "1:00:00"
 
 
-def test_a_ray_cluster_is_begun_for_a_run_and_ends_with_it(run: Run, tmp_path: Path) -> None:
+def test_a_ray_cluster_is_begun_for_a_run_and_ends_with_it(run_script: Run, tmp_path: Path) -> None:
     arguments = ["--hosts", "a,b", "--port", "7000", "the src", "dst", "-j", "2"]
-    done = run("pack_ray", *arguments, ray=RAY, ssh=SSH, packer=PACKER)
-    assert done.returncode == 1, "that of packer"
+    run_script("pack_ray", *arguments, ray=RAY, ssh=SSH, packer=PACKER, code=1)  # that of packer
     notes = (tmp_path / "notes").read_text().splitlines()
     assert "ray start --head --port=7000 --block" in notes
     assert {"ssh a", "ssh b"} < set(notes)

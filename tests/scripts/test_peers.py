@@ -37,7 +37,9 @@ def test_a_peer_reads_what_is_packed(images: Path, tmp_path: Path) -> None:
 
 
 def test_made_images_keep_splits_and_classes(images: Path, tmp_path: Path) -> None:
-    folder, shards = material.make(images, tmp_path / "cache", "png", 8)
+    folder, shards = tmp_path / "made", tmp_path / "shards"
+    material.make(images, folder, "png", 8)
+    material.pack(folder, shards)
     names = {
         Path(path).relative_to(folder).with_suffix("") for path, _ in pipeline.labelled(folder)
     }
@@ -49,7 +51,6 @@ def test_made_images_keep_splits_and_classes(images: Path, tmp_path: Path) -> No
 
 def test_repeated_images_keep_splits_and_classes(images: Path, tmp_path: Path) -> None:
     once = pipeline.labelled(images)
-    (tmp_path / "out").mkdir()
     material.repeated(images, 2 * len(once), tmp_path / "out")
     twice = pipeline.labelled(tmp_path / "out")
     assert sorted(label for _, label in twice) == sorted(label for _, label in 2 * once)

@@ -1,22 +1,19 @@
 """The scripts run on small archives of the publishers' layout, and what went in comes out."""
 
-import base64
 import gzip
 import hashlib
-import io
 import json
-import os
 import shutil
 import struct
 import subprocess
 import sys
-import tarfile
-import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from layouts.making import tar, zipped
+from layouts.matlab import mat
 from made_images import encode, make_image
 
 import packer
@@ -24,60 +21,20 @@ import reader
 from reader.format import Manifest
 
 SCRIPTS = Path(packer.__file__).parent.parent / "scripts"
-NAMES = ["prepare_imagenet", "prepare_cifar10", "prepare_mnist", "prepare_coco", "prepare_folder"]
+PREPARING = [f"prepare_{name}" for name in ("folder", "imagenet", "cifar10", "mnist", "coco")]
 
-# scipy.io.savemat with the fields of ILSVRC2012_devkit_t12/data/meta.mat: 1 is n02119789,
-# 2 is n02100735, and 3, n00000003, has these as children.
-META_MAT = base64.b64decode(
-    "TUFUTEFCIDUuMCBNQVQtZmlsZSBQbGF0Zm9ybTogcG9zaXggICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgIC"
-    "AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAAAAAAAAAAAAABSU0PAAAAXAEA"
-    "AHic42NgYOBgZ2BgA9FAzMQAAaxQPjMQM0IxUBlDcWVecWpJMVCehUEQKt4BxJ4+wWFBzkYGhkbxni4gA8L9IDQclO"
-    "cXpRQjC6Tn5BejCOSV5sYnZ2TmpBSl5oEFUDgwM/JSS+IzUjPTM0qgWkqKEjPz4jNzE9NTixn4gIIWDAj/sKH5hxEJ"
-    "gwAnVBwCPtiD9Dsg6WfBop8TSb8AlJ9nYGRoaGluYQkVR3cHNnPY0cwB8bMzSxTS8ivA+gMI6JdE0w/iJyqAg1VHIS"
-    "c/Lz21SKEkIzEPRJQgucsAyVxOAuHDBGWh68MWrgxo4YotHEiLDw4HdP18BPTzQMVFWKlhP4MDJenBwMDc2BQpHAiZ"
-    "w4dmDojvmpeek1mcoQDMdCWpRQyj6QIMBjpdcFCQLiDAGCkcDAiYw4hiDhPD4ZWDKx0wMWCmb2zhyYQWngLw8PxgD2"
-    "VgxCu90wUAFgNdmw=="
-)
+# 1 is n02119789, 2 is n02100735, and 3, n00000003, has these as children.
+SYNSETS = [
+    {"ILSVRC2012_ID": number, "WNID": name, "num_children": 2 * (number == 3)}
+    for number, name in enumerate(["n02119789", "n02100735", "n00000003"], 1)
+]
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
-
-
-@pytest.fixture(scope="session")
-def run_script() -> Run:
-    """`run_script("prepare_mnist", "--from", folder, dst)`."""
-
-    def run(name: str, *args: object, code: int = 0) -> "subprocess.CompletedProcess[str]":
-        here = os.fspath(Path(sys.executable).parent)
-        environment = os.environ | {
-            "PATH": f"{here}{os.pathsep}{os.environ['PATH']}",
-            "PYTHONPATH": os.fspath(SCRIPTS.parent),
-        }
-        done = subprocess.run(
-            ["bash", SCRIPTS / f"{name}.sh", *map(str, args)],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == code, done.stdout + done.stderr
-        return done
-
-    return run
 
 
 @pytest.fixture
 def jpegs() -> list[bytes]:
     return [encode(make_image(seed, 24, 32), "JPEG") for seed in range(6)]
-
-
-def tar_of(files: Mapping[str, bytes], mode: str = "w") -> bytes:
-    content = io.BytesIO()
-    with tarfile.open(fileobj=content, mode=mode) as archive:
-        for name, data in files.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(data)
-            archive.addfile(info, io.BytesIO(data))
-    return content.getvalue()
 
 
 def contents(dst: Path, split: str | None, ext: str) -> dict[str, tuple[bytes, int]]:
@@ -93,37 +50,36 @@ def stamps(folder: Path) -> dict[Path, tuple[int, int]]:
     return {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in folder.rglob("*")}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_script_explains_itself(run_script: Run, name: str) -> None:
+@pytest.mark.parametrize("name", [*PREPARING, "pack_slurm", "pack_ray"])
+def test_a_script_says_what_it_does_and_what_it_lacks(
+    run_script: Run, tmp_path: Path, name: str
+) -> None:
     text = run_script(name, "--help").stdout
-    assert "Usage: " in text
-    assert "--from" in text
-    assert "can be stopped and run again" in text
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_what_a_script_cannot_work_with_is_said(run_script: Run, tmp_path: Path, name: str) -> None:
-    assert "DST" in run_script(name, code=2).stderr
-    assert "no option --frm" in run_script(name, "--frm", "x", "y", code=2).stderr
-    (tmp_path / "empty").mkdir()
-    if name != "prepare_folder":
+    assert f"Usage: {name}.sh" in text
+    for wrong in ((), ("--nonsense", "a", "b")):
+        stderr = run_script(name, *wrong, code=2).stderr
+        assert "--help" in stderr
+    if name in PREPARING:
+        assert "--from" in text
+        assert "can be stopped and run again" in text
+        assert "no option --nonsense" in stderr
+        assert "DST" in run_script(name, code=2).stderr
+        (tmp_path / "empty").mkdir()
+    if name in PREPARING[1:]:
         stderr = run_script(name, "--from", tmp_path / "empty", tmp_path / "dst", code=2).stderr
         assert f"{tmp_path}/empty has no " in stderr
     assert not (tmp_path / "dst").exists()
 
 
 def test_shellcheck_has_nothing_to_say() -> None:
-    program = shutil.which("shellcheck", path=Path(sys.executable).parent) or shutil.which(
-        "shellcheck"
-    )
+    own = Path(sys.executable).parent
+    program = shutil.which("shellcheck", path=own) or shutil.which("shellcheck")
     if program is None:
         pytest.skip("shellcheck is not installed")
     paths = sorted(f"scripts/{path.name}" for path in SCRIPTS.glob("*.sh"))
-    done = subprocess.run(
-        [program, "-x", *paths], cwd=SCRIPTS.parent, capture_output=True, text=True, check=False
-    )
-    assert done.stdout == ""
-    assert done.returncode == 0
+    command = [program, "-x", *paths]
+    done = subprocess.run(command, cwd=SCRIPTS.parent, capture_output=True, text=True)
+    assert (done.stdout, done.returncode) == ("", 0)
 
 
 @pytest.fixture
@@ -137,7 +93,7 @@ def cifar(tmp_path: Path) -> tuple[Path, dict[str, np.ndarray]]:
         rows = [bytes([row]) + batches[name][row].tobytes() for row in range(10)]
         files[f"{name}.bin"] = b"".join(rows)
     (tmp_path / "from").mkdir()
-    archive = tar_of({f"cifar-10-batches-bin/{n}": data for n, data in files.items()}, "w:gz")
+    archive = tar({f"cifar-10-batches-bin/{n}": data for n, data in files.items()}, "gz")
     (tmp_path / "from" / "cifar-10-binary.tar.gz").write_bytes(archive)
     return tmp_path / "from", batches
 
@@ -190,17 +146,17 @@ def test_imagenet(tmp_path: Path, jpegs: list[bytes], run_script: Run) -> None:
     place, dst = tmp_path / "from", tmp_path / "dst"
     place.mkdir()
     inner = {
-        "n02119789.tar": tar_of({"n02119789_1.JPEG": jpegs[0], "n02119789_22.JPEG": jpegs[1]}),
-        "n02100735.tar": tar_of({"n02100735_7.JPEG": jpegs[2]}),
+        "n02119789.tar": tar({"n02119789_1.JPEG": jpegs[0], "n02119789_22.JPEG": jpegs[1]}),
+        "n02100735.tar": tar({"n02100735_7.JPEG": jpegs[2]}),
     }
-    (place / "ILSVRC2012_img_train.tar").write_bytes(tar_of(inner))
+    (place / "ILSVRC2012_img_train.tar").write_bytes(tar(inner))
     images = {f"ILSVRC2012_val_0000000{n}.JPEG": jpegs[2 + n] for n in (1, 2, 3)}
-    (place / "ILSVRC2012_img_val.tar").write_bytes(tar_of(images))
+    (place / "ILSVRC2012_img_val.tar").write_bytes(tar(images))
     kit = {
-        "ILSVRC2012_devkit_t12/data/meta.mat": META_MAT,
+        "ILSVRC2012_devkit_t12/data/meta.mat": mat(synsets=SYNSETS),
         "ILSVRC2012_devkit_t12/data/ILSVRC2012_validation_ground_truth.txt": b"2\n1\n1\n",
     }
-    (place / "ILSVRC2012_devkit_t12.tar.gz").write_bytes(tar_of(kit, "w:gz"))
+    (place / "ILSVRC2012_devkit_t12.tar.gz").write_bytes(tar(kit, "gz"))
     cut = tmp_path / "dst.work" / "imagenet" / "val.tar.part"  # by a run that was killed
     cut.parent.mkdir(parents=True)
     cut.write_bytes(bytes(700))
@@ -235,10 +191,10 @@ def test_imagenet_without_a_class_for_an_image_is_refused(
 ) -> None:
     place = tmp_path / "from"
     place.mkdir()
-    inner = {"n02119789.tar": tar_of({"n02119789_1.JPEG": jpegs[0]})}
-    (place / "ILSVRC2012_img_train.tar").write_bytes(tar_of(inner))
+    inner = {"n02119789.tar": tar({"n02119789_1.JPEG": jpegs[0]})}
+    (place / "ILSVRC2012_img_train.tar").write_bytes(tar(inner))
     images = {"ILSVRC2012_val_00000001.JPEG": jpegs[1], "ILSVRC2012_val_00000002.JPEG": jpegs[2]}
-    (place / "ILSVRC2012_img_val.tar").write_bytes(tar_of(images))
+    (place / "ILSVRC2012_img_val.tar").write_bytes(tar(images))
     (place / "LOC_val_solution.csv").write_text(
         "ImageId,PredictionString\nILSVRC2012_val_00000001,n02119789 1 2 3 4\n"
     )
@@ -254,9 +210,7 @@ def test_coco(tmp_path: Path, jpegs: list[bytes], run_script: Run) -> None:
     annotations = {}
     for split, first in (("train2017", 0), ("val2017", 3)):
         names = {f"{split}/{number:012d}.jpg": jpegs[number] for number in range(first, first + 3)}
-        with zipfile.ZipFile(place / f"{split}.zip", "w") as archive:
-            for name, data in names.items():
-                archive.writestr(name, data)
+        (place / f"{split}.zip").write_bytes(zipped(names))
         annotations[f"annotations/instances_{split}.json"] = {
             "images": [
                 {"id": number, "file_name": f"{number:012d}.jpg", "height": 24, "width": 32}
@@ -267,9 +221,8 @@ def test_coco(tmp_path: Path, jpegs: list[bytes], run_script: Run) -> None:
                 {"id": 1, "image_id": first, "category_id": 7, "bbox": [1, 2, 3, 4], "iscrowd": 0}
             ],
         }
-    with zipfile.ZipFile(place / "annotations_trainval2017.zip", "w") as archive:
-        for name, content in annotations.items():
-            archive.writestr(name, json.dumps(content))
+    texts = {name: json.dumps(content) for name, content in annotations.items()}
+    (place / "annotations_trainval2017.zip").write_bytes(zipped(texts))
     cut = tmp_path / "dst.work" / "unpacking" / "train2017"  # by a run that was killed
     cut.mkdir(parents=True)
     (cut / "cut.jpg").write_bytes(jpegs[0][:99])
@@ -289,7 +242,7 @@ def test_coco(tmp_path: Path, jpegs: list[bytes], run_script: Run) -> None:
 @pytest.mark.parametrize("form", ["folder", "tar", "tgz", "url"])
 def test_folder(tmp_path: Path, jpegs: list[bytes], run_script: Run, form: str) -> None:
     files = {f"set/{name}/{n}.jpg": jpegs[n] for n, name in enumerate(["cat", "dog", "cat"])}
-    archive = tar_of(files, "w:gz" if form == "tgz" else "w")
+    archive = tar(files, "gz" if form == "tgz" else "")
     path = tmp_path / ("set.tgz" if form == "tgz" else "set.tar")
     path.write_bytes(archive)
     arguments: list[object] = [path]
@@ -309,31 +262,22 @@ def test_folder(tmp_path: Path, jpegs: list[bytes], run_script: Run, form: str) 
     }
 
 
-@pytest.mark.parametrize("there", [b"", b"some", b"some bytes"])
-def test_a_download_goes_on_where_it_was_cut(tmp_path: Path, there: bytes) -> None:
-    content = b"some bytes"
-    (tmp_path / "published").write_bytes(content)
+@pytest.mark.parametrize("there", ["", "some", "some bytes"])
+@pytest.mark.parametrize("published", ["some bytes", "other bytes"])
+def test_a_download_goes_on_where_it_was_cut_and_is_kept_if_it_is_the_publishers(
+    tmp_path: Path, there: str, published: str
+) -> None:
+    wanted = "some bytes"
+    (tmp_path / "published").write_text(published)
     (tmp_path / "work").mkdir()
-    (tmp_path / "work" / "file.part").write_bytes(there)
-    url, sum_ = (tmp_path / "published").as_uri(), hashlib.md5(content).hexdigest()
+    (tmp_path / "work" / "file.part").write_text(there)
+    url, sum_ = (tmp_path / "published").as_uri(), hashlib.md5(wanted.encode()).hexdigest()
     program = f'. "{SCRIPTS}/prepare_common.sh"; FROM="" WORK="{tmp_path}/work" CHECKSUM=yes'
-    fetch = f'{program}; fetch file {sum_} "{url}" && cat "$FILE"'
-    done = subprocess.run(["bash", "-eu", "-c", fetch], capture_output=True, check=True)
-    assert done.stdout.endswith(content)
-    assert [path.name for path in (tmp_path / "work").iterdir()] == ["file"]
-
-
-def test_a_download_that_is_not_the_publishers_is_not_kept(tmp_path: Path) -> None:
-    (tmp_path / "published").write_bytes(b"other bytes")
-    url, sum_ = (tmp_path / "published").as_uri(), hashlib.md5(b"some bytes").hexdigest()
-    program = f'. "{SCRIPTS}/prepare_common.sh"; FROM="" WORK="{tmp_path}/work" CHECKSUM=yes'
-    done = subprocess.run(
-        ["bash", "-eu", "-c", f'{program}; fetch file {sum_} "{url}"; echo "got $FILE"'],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert sum_ in done.stderr
-    assert "got" not in done.stdout
-    assert list((tmp_path / "work").iterdir()) == []
+    fetch = f'{program}; fetch file {sum_} "{url}"; cat "$FILE"'
+    done = subprocess.run(["bash", "-eu", "-c", fetch], capture_output=True, text=True)
+    kept = [path.name for path in (tmp_path / "work").iterdir()]
+    if published == wanted:
+        assert (done.returncode, done.stdout[-len(wanted) :], kept) == (0, wanted, ["file"])
+    else:
+        assert (done.returncode, wanted in done.stdout, kept) == (2, False, [])
+        assert sum_ in done.stderr

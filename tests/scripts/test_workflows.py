@@ -32,9 +32,3 @@ def test_the_tests_run_on_every_python_that_the_classifiers_name() -> None:
     matrix = re.search(r"python: \[(.*)\]", (ROOT / ".github/workflows/test.yml").read_text())
     assert matrix is not None
     assert re.findall(r'"([\d.]+)"', matrix[1]) == PYTHONS
-
-
-def test_a_contributor_is_shown_scripts_and_places_that_are_there() -> None:
-    shown = (ROOT / "CONTRIBUTING.md").read_text()
-    for name in re.findall(r"`((?:scripts|packer|reader|tests)/[\w./-]+)[` ]", shown):
-        assert (ROOT / name).exists(), name
