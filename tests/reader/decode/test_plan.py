@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from made_images import encode, make_image, turned
+from made_images import encode, turned
 from PIL import Image
 
 import reader
@@ -149,26 +149,6 @@ def test_each_view_has_what_a_loader_of_its_own_gives(places: Path) -> None:
         for view, expected in enumerate(single):
             found = [*(field[view] for field in batch[:4]), *batch[4:]]
             torch.testing.assert_close(found, list(expected), rtol=0, atol=0)
-
-
-def test_a_sample_that_cannot_be_read_is_masked_in_each_view(
-    write_samples: Callable[..., Path],
-) -> None:
-    data = encode(make_image(0), "PNG")
-    whole = {"png": data, "mask.png": data, "json": b'{"boxes": []}'}
-    dataset = write_samples({"a": whole, "b": whole | {"mask.png": b"damaged"}})
-    ((masks, boxes, valid),) = epoch(
-        dataset,
-        transforms=[CenterCrop(8)],
-        views=3,
-        fields=("mask.png", Boxes("json"), "valid"),
-        on_error="mask",
-        max_bad=1.0,
-    )
-    assert valid.tolist() == [True, False]
-    assert [tuple(mask.shape) for mask in masks] == [(2, 8, 8, 3)] * 3
-    assert [mask.flatten(1).any(1).tolist() for mask in masks] == [[True, False]] * 3
-    assert [[target is None for target in view] for view in boxes] == [[False, True]] * 3
 
 
 def test_map_sample_changes_each_view_and_may_make_one_of_them(places: Path) -> None:

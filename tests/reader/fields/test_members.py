@@ -146,15 +146,6 @@ def test_an_images_name_and_size_come_from_the_index(
         assert all(one.dtype == torch.int64 for one in size)
 
 
-def test_a_sample_that_is_masked_has_its_name_and_no_size(captions: Path) -> None:
-    fields = ("name", "size", "valid", "txt")
-    with Loader(captions, batch_size=COUNT, fields=fields, on_error="mask", max_bad=1) as loader:
-        ((name, size, valid, _),) = loader
-    assert name == [f"s{number}" for number in range(COUNT)]
-    assert valid.tolist() == [True] * (COUNT - 1) + [False]
-    assert size.tolist() == [[20, 30]] * (COUNT - 1) + [[0, 0]]
-
-
 def test_map_sample_sees_name_and_size_and_may_not_change_them(captions: Path) -> None:
     seen: list[Any] = []
 

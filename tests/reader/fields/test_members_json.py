@@ -111,13 +111,6 @@ def test_what_is_not_in_the_json_of_any_sample_is_refused(pack_json: Write, fiel
         only(pack_json([{"text": "x"}] * COUNT), field)
 
 
-def test_bad_samples_are_masked(pack_json: Write) -> None:
-    dataset = pack_json([{"n": n} if n else {} for n in range(COUNT)])
-    numbers, valid = only(dataset, "json.n", "valid", on_error="mask", max_bad=1.0)
-    assert valid.tolist() == [False] + [True] * 7
-    assert numbers.tolist() == list(range(COUNT))
-
-
 def test_map_sample_gets_python_values_and_workers_deliver_the_same(pack_json: Write) -> None:
     dataset = pack_json([{"n": n, "list": [n]} for n in range(COUNT)])
     seen = {}

@@ -187,47 +187,6 @@ def test_masks_that_map_sample_leaves_as_they_are_come_as_lists_beside_one_tenso
             number += 1
 
 
-def damaged(write_samples: Write, bad: int) -> Path:
-    """The photographs, one of which does not decode."""
-    samples = {f"s{n}": {"png": png(pixels_of(n))} for n in range(len(SIZES))}
-    dataset = write_samples(samples, labels=[1] * len(SIZES))
-    shard, data = dataset / "shard-000000.tar", samples[f"s{bad}"]["png"]
-    shard.write_bytes(shard.read_bytes().replace(data, data[:60] + bytes(len(data) - 60)))
-    return dataset
-
-
-@pytest.mark.parametrize("bad", [0, 2])
-@pytest.mark.parametrize("resizes", [True, False])
-def test_a_bad_sample_is_masked_black_or_substituted_among_many_sizes(
-    write_samples: Write, bad: int, resizes: bool
-) -> None:
-    def change(sample: Sample) -> Sample:
-        return {**sample, "image": resized(sample["image"])} if resizes else sample
-
-    dataset = damaged(write_samples, bad)
-    for on_error in ("mask", "substitute"):
-        given = batches(
-            dataset,
-            batch_size=4,
-            fields=("image", "label", "index", "valid"),
-            map_sample=change,
-            on_error=on_error,
-            max_bad=1.0,
-        )
-        for images, labels, index, valid in given:
-            assert isinstance(images, torch.Tensor) == resizes
-            for row, (image, number) in enumerate(zip(images, index.tolist(), strict=True)):
-                is_masked = number == bad
-                assert valid[row] == (not is_masked)
-                assert labels[row] == (-1 if is_masked else 1)
-                if is_masked:
-                    assert image.shape[0] == 3
-                    assert not image.any()
-                else:
-                    wanted = change({"image": pixels_of(number)})["image"]
-                    assert torch.equal(image, first_planes(wanted))
-
-
 def test_labels_that_become_vectors_come_as_one_tensor_and_of_many_lengths_as_a_list(
     varied: Path,
 ) -> None:
