@@ -1,6 +1,5 @@
 """With `antialias=` or `interpolation=` the pixels are those of torchvision's PIL pipeline."""
 
-import json
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from delivered import Write, only
+from delivered import Write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_images import encode, turned
@@ -17,13 +16,11 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from reader import (
-    Boxes,
     CenterCrop,
     Dataset,
     Geometry,
     Letterbox,
     Loader,
-    Mask,
     RandomHorizontalFlip,
     RandomResizedCrop,
     RandomVerticalFlip,
@@ -236,43 +233,6 @@ def test_raw_images_are_resized_alike(write_samples: Write, kind: int) -> None:
         for image in pixels
     ]
     assert_close(found, expected, "bicubic")
-
-
-def test_masks_boxes_and_further_pictures_lie_where_the_image_does(write_samples: Write) -> None:
-    rows, columns = np.mgrid[:300, :420]
-    is_inside = (rows >= 61) & (rows < 163) & (columns >= 101) & (columns < 243)
-    square = Image.fromarray((is_inside * 255).astype(np.uint8))
-    members = {
-        "png": encode(square.convert("RGB"), "PNG"),
-        "mask.png": encode(square, "PNG"),
-        "other.webp": encode(square.convert("RGB"), "WEBP", lossless=True),
-        "json": json.dumps({"boxes": [[101, 61, 243, 163]]}).encode(),
-    }
-    fields = ("image", Mask("mask.png"), "other.webp", Boxes("json"))
-    steps = [Resize(256, antialias=True), CenterCrop(224)]
-    image, mask, other, (boxes,) = only(
-        write_samples({"s": members}), batch_size=1, transforms=steps, fields=fields
-    )
-    across, down = 358 / 420, 256 / 300
-    expected = np.array([101, 61, 243, 163]) * [across, down, across, down] - [67, 16, 67, 16]
-    assert boxes["boxes"].numpy() == pytest.approx(expected[None], abs=1e-3)
-    assert torch.equal(image, other.permute(0, 3, 1, 2) if other.shape[-1] == 3 else other)
-    assert torch.equal(mask[0] == 255, image[0, 0] >= 128)
-
-
-def test_views_and_memory_change_no_pixel(images: Path) -> None:
-    fixed = [Resize(64, antialias=True), CenterCrop(48)]
-    drawn = [RandomResizedCrop(40, antialias=True)]
-    for steps in (fixed, drawn):
-        plain = seen(images, steps)
-        with Loader(images, batch_size=8, transforms=steps, workers=0, cache="decoded") as loader:
-            for epoch in range(2):
-                loader.set_epoch(0)
-                ((batch, _),) = loader
-                for image, expected in zip(batch, plain, strict=True):
-                    assert np.array_equal(image.permute(1, 2, 0).numpy(), expected), epoch
-    (first, _), _ = only(images, batch_size=8, views=[fixed, drawn])
-    assert np.array_equal(first.permute(0, 2, 3, 1).numpy(), seen(images, fixed))
 
 
 def test_the_quick_way_and_pillows_are_kept_apart_in_memory(images: Path) -> None:
