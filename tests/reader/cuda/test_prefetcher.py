@@ -95,12 +95,21 @@ def test_the_loaders_own_batches_are_left_as_they_are() -> None:
         images(channels=1),
         images(channels=4),
         torch.arange(9, dtype=torch.uint8).reshape(3, 3),
+        ["a", "b"],
+        "name",
+        3,
+        None,
+        {"path": "p"},
     ],
 )
-def test_tensors_that_are_no_images_pass_unchanged(other: torch.Tensor) -> None:
-    ((seen, _),) = on_cpu([(other, images())])
-    assert seen.dtype == other.dtype
-    assert torch.equal(seen, other)
+def test_what_is_no_image_passes_unchanged(other: Any) -> None:
+    ((seen, image),) = on_cpu([(other, images())])
+    assert image.is_floating_point()
+    if isinstance(other, torch.Tensor):
+        assert seen.dtype == other.dtype
+        assert torch.equal(seen, other)
+    else:
+        assert seen == other
 
 
 @pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
@@ -170,13 +179,6 @@ def test_map_batch_gets_float_images_normalised_and_other_floats_pass(packed: Pa
     assert (features == 200).all()
     assert image.min() < -1
     assert torch.equal(larger, image * 100)
-
-
-def test_what_is_no_tensor_passes_unchanged() -> None:
-    batch = (images(), ["a", "b"], "name", 3, None, {"path": "p"})
-    ((image, *others),) = on_cpu([batch])
-    assert image.is_floating_point()
-    assert others == [["a", "b"], "name", 3, None, {"path": "p"}]
 
 
 def test_images_of_different_sizes_are_normalised_one_by_one(packed: Path) -> None:
@@ -553,6 +555,14 @@ def test_a_loader_without_an_end_goes_on_after_the_batch_consumed_last(
             assert indexes(islice(prefetcher, 2)) == list(range(start, start + 8))
         loader.set_epoch(3)  # somebody else moved it
         assert next(iter(prefetcher))[0].tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.gpu
+def test_data_parallel_scatters_what_the_prefetcher_gives(loader: Loader) -> None:
+    model = torch.nn.DataParallel(torch.nn.Flatten()).cuda()
+    for image, label in CUDAPrefetcher(loader, IMAGENET_MEAN, IMAGENET_STD):
+        assert torch.equal(model(image), image.flatten(1))
+        assert label.device == image.device
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,8 @@ def look_at(images: torch.Tensor, labels: torch.Tensor) -> Iterator[Sample]:
     assert images.dtype == torch.float32
     assert images.shape == (len(labels), 3, 224, 224)
     assert labels.dtype == torch.int64
-    pixels = (images.cpu() * planes(reader.IMAGENET_STD) + planes(reader.IMAGENET_MEAN)) * 255
+    some = images.cpu()[:, :, ::9, ::9]
+    pixels = (some * planes(reader.IMAGENET_STD) + planes(reader.IMAGENET_MEAN)) * 255
     known = torch.tensor(COLOURS, dtype=torch.float32)
     nearest = torch.cdist(pixels.mean((2, 3)), known).argmin(1)
     assert (pixels - known[nearest][:, :, None, None]).abs().max() < 8
