@@ -27,13 +27,14 @@ from reader.cuda.transfer import BatchSender, Transfer
 from reader.loader.epochs import EpochIterator
 
 CROP = CenterCrop((48, 64))
+SHUFFLED: dict[str, Any] = {"batch_size": 16, "workers": 0, "transforms": [CROP], "shuffle": True}
 
 Pair = namedtuple("Pair", ["image", "label"])
 
 
 @pytest.fixture
 def loader(packed: Path) -> Iterator[Loader]:
-    with Loader(packed, batch_size=16, workers=0, transforms=[CROP], shuffle=True) as opened:
+    with Loader(packed, **SHUFFLED) as opened:
         yield opened
 
 
@@ -126,6 +127,10 @@ def test_float_images_of_map_sample_are_normalised_as_bytes_are(
         for change in (floats, None):
             with Loader(packed, map_sample=change, transforms=transforms, **options) as loader:
                 seen.append(next(iter(on_cpu(loader, dtype=torch.float32)))[1])
+        with Loader(packed, transforms=transforms, **options) as loader:
+            raw = next(iter(loader))[1]
+        for found, image in zip(seen[1], raw, strict=True):
+            torch.testing.assert_close(found.double(), normalised(image), atol=1e-5, rtol=0)
         is_listed = not transforms or kind == torch.bfloat16  # which NumPy has not
         assert isinstance(seen[0], list) is is_listed
         tolerance = {torch.float16: 3e-3, torch.bfloat16: 3e-2}.get(kind, 1e-5)
@@ -179,16 +184,6 @@ def test_map_batch_gets_float_images_normalised_and_other_floats_pass(packed: Pa
     assert (features == 200).all()
     assert image.min() < -1
     assert torch.equal(larger, image * 100)
-
-
-def test_images_of_different_sizes_are_normalised_one_by_one(packed: Path) -> None:
-    with Loader(packed, batch_size=16, workers=0) as loader:
-        raw = next(iter(loader))[0]
-        loader.set_epoch(0)
-        seen = next(iter(on_cpu(loader)))[0]
-    assert isinstance(raw, list)
-    for mine, image in zip(seen, raw, strict=True):
-        torch.testing.assert_close(mine.double(), normalised(image), atol=1e-5, rtol=0)
 
 
 def test_masks_of_three_samples_are_no_image(
@@ -257,11 +252,9 @@ def epoch_with_next(prefetcher: CUDAPrefetcher) -> list[list[int]]:
 
 
 def test_the_loop_of_apex_runs_epoch_after_epoch(packed: Path) -> None:
-    options: dict[str, Any] = {"batch_size": 16, "workers": 0, "transforms": [CROP]}
-    options |= {"shuffle": True}
-    with Loader(packed, **options) as loader:
+    with Loader(packed, **SHUFFLED) as loader:
         expected = [[label.tolist() for _, label in loader] for _ in range(3)]
-    with Loader(packed, **options) as loader:
+    with Loader(packed, **SHUFFLED) as loader:
         prefetcher = on_cpu(loader)
         assert [epoch_with_next(prefetcher) for _ in range(3)] == expected
     assert expected[0] != expected[1]
@@ -292,12 +285,8 @@ def test_images_come_in_the_memory_format_asked_for(
                 assert seen.stride() == given.stride()
             (plain,) = on_cpu([raw], dtype=dtype)
             assert torch.equal(seen, plain)
-
-
-def test_channels_last_leaves_single_images_as_they_are() -> None:
-    raw = images()
-    (seen,) = on_cpu([list(raw)], memory_format=torch.channels_last)
-    assert [image.stride() for image in seen] == [image.stride() for image in raw]
+    (singles,) = on_cpu([list(raw)], memory_format=asked)
+    assert [image.stride() for image in singles] == [image.stride() for image in raw]
 
 
 @pytest.mark.parametrize("kind", [list, tuple, np.array, torch.tensor])
@@ -315,11 +304,6 @@ def test_a_gpu_where_there_is_none_is_refused(device: str | int) -> None:
         CUDAPrefetcher([], device=device)
 
 
-def mapped_loader(packed: Path, map_batch: Any) -> Loader:
-    options: dict[str, Any] = {"batch_size": 16, "workers": 0, "transforms": [CROP]}
-    return Loader(packed, shuffle=True, map_batch=map_batch, **options)
-
-
 def darker(batch: Any) -> Any:
     image, label = batch
     return {"image": image - 1, "first": label[0], "is_float": image.is_floating_point()}
@@ -327,7 +311,7 @@ def darker(batch: Any) -> Any:
 
 def test_map_batch_gets_what_is_on_the_device_normalised(loader: Loader, packed: Path) -> None:
     expected = list(on_cpu(loader))
-    with mapped_loader(packed, darker) as mapped:
+    with Loader(packed, map_batch=darker, **SHUFFLED) as mapped:
         seen = list(on_cpu(mapped))
         assert not next(iter(mapped))["is_float"], "without a prefetcher it is what the loader has"
     assert len(seen) == len(expected) == 3
@@ -345,7 +329,7 @@ def test_an_error_of_map_batch_comes_at_its_batch_and_the_next_one_follows(packe
             raise ValueError("broken")
         return number
 
-    with mapped_loader(packed, fail_once) as mapped:
+    with Loader(packed, map_batch=fail_once, **SHUFFLED) as mapped:
         batches = iter(on_cpu(mapped))
         assert next(batches) == 0
         with pytest.raises(ValueError, match="broken"):

@@ -28,8 +28,6 @@ from reader.rng import SampleRandom
 Pixels = NDArray[Any]
 Decode = Callable[..., Pixels]
 
-ORIENTATION = 0x0112
-
 
 @pytest.fixture
 def decode(make_dataset: Write) -> Decode:
@@ -139,17 +137,12 @@ def test_a_png_wider_than_opencv_accepts_decodes_all_the_same(decode: Decode) ->
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
-@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "TIFF"])
-def test_an_oriented_image_is_turned_upright(decode: Decode, kind: str, orientation: int) -> None:
-    data = encode(make_image(6, 37, 59), kind, exif=turned_to(orientation))
-    if kind == "JPEG":
-        stored = Image.fromarray(simplejpeg.decode_jpeg(data, "RGB"))
-        stored.getexif()[ORIENTATION] = orientation
-    else:
-        stored = Image.open(io.BytesIO(data))
-    seen = decode(f"image.{kind.lower()}", data)
+def test_an_oriented_image_is_turned_upright(decode: Decode, orientation: int) -> None:
+    """`odd_images` has those of other formats."""
+    data = encode(make_image(6, 37, 59), "PNG", exif=turned_to(orientation))
+    seen = decode("image.png", data)
     assert seen.shape[:2] == ((59, 37) if orientation > 4 else (37, 59))
-    assert np.array_equal(seen, upright(stored))
+    assert np.array_equal(seen, upright(Image.open(io.BytesIO(data))))
 
 
 @pytest.fixture(scope="module", params=["tiled", "verbatim"])

@@ -1,8 +1,6 @@
 """Boxes over an image: carried through its transforms, and never misread or dropped in silence."""
 
-import io
 import json
-import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,13 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from delivered import Write, epoch_of, only
-from made_images import encode, make_coco, turned
-from packing import run_pack
-from PIL import Image, ImageOps
+from delivered import Write, epoch_of
+from made_images import encode
+from PIL import Image
 
-import reader
-from packer.options.declared import SourceOptions
 from reader import Boxes, CenterCrop, Loader, RandomHorizontalFlip, Resize
 from reader.errors import ArgumentError
 from reader.format import BoxEncoding, Manifest
@@ -115,73 +110,6 @@ def test_boxes_that_a_crop_cuts_off_are_no_loss(write: Write) -> None:
         with pytest.warns(UserWarning, match="8 boxes were dropped so far"):
             list(loader)  # at that scale every box is too small, in both views
         assert loader.statistics().dropped_boxes == 8
-
-
-# What makes a stored image of the upright one, by the EXIF orientation that turns it back.
-LAID = ["", "", "FLIP_LEFT_RIGHT", "ROTATE_180", "FLIP_TOP_BOTTOM", "TRANSPOSE", "ROTATE_90"]
-LAID += ["TRANSVERSE", "ROTATE_270"]
-
-
-def white_part(image: Any) -> list[int]:
-    """Left, top, right and bottom of what is white in (height, width, 3) pixels."""
-    rows, columns = np.nonzero(np.asarray(image)[:, :, 0])
-    found = columns.min(), rows.min(), columns.max() + 1, rows.max() + 1
-    return [int(edge) for edge in found]
-
-
-@pytest.mark.parametrize("upright", [True, False])
-@pytest.mark.parametrize(
-    "field",
-    [
-        Boxes("txt", format="cxcywh", normalized=True),
-        Boxes("txt?", format="cxcywh", normalized=True, upright=True),
-        Boxes("json", path="seen", upright=True),
-        Boxes("json", path="stored"),
-        Boxes("json", path="stored", upright=False),
-    ],
-)
-def test_boxes_lie_where_they_were_drawn_whatever_the_orientation(
-    write_samples: Write, field: Boxes, upright: bool
-) -> None:
-    pixels = np.zeros((HEIGHT, WIDTH, 3), np.uint8)
-    pixels[4:24, 20:60] = 255
-    seen = Image.fromarray(pixels)
-    samples = {}
-    for orientation in range(1, 9):
-        stored = seen.transpose(Image.Transpose[LAID[orientation]]) if orientation > 1 else seen
-        png = encode(stored, "PNG", exif=turned(orientation))
-        assert np.array_equal(ImageOps.exif_transpose(Image.open(io.BytesIO(png))), pixels)
-        boxes = {"seen": [white_part(seen)], "stored": [white_part(stored)]}
-        samples[f"s{orientation}"] = {
-            "png": png,
-            "json": json.dumps(boxes).encode(),
-            "txt": b"5 0.5 0.35 0.5 0.5",
-        }
-    dataset = reader.Dataset(write_samples(samples), upright=upright)
-    transforms = [reader.RandomCrop((28, 32)), RandomHorizontalFlip(1.0)]
-    images, found = only(dataset, fields=("image", field), transforms=transforms, batch_size=8)
-    for image, its in zip(images, found, strict=True):
-        first, last = its["boxes"][0, :2], its["boxes"][0, 2:]
-        if field.format == "cxcywh":
-            first, last = first - last / 2, first + last / 2
-        assert [*first.tolist(), *last.tolist()] == white_part(image.permute(1, 2, 0))
-
-
-def test_what_is_packed_of_cocos_annotations_is_read_as_the_documentation_says(
-    tmp_path: Path,
-) -> None:
-    boxes = [[[10.5 * x, 3, 10, 20] for x in range(number)] for number in range(3)]
-    objects = {
-        f"{number}.jpg": [{"bbox": box, "category_id": 7 * x + 1} for x, box in enumerate(found)]
-        for number, found in enumerate(boxes)
-    }
-    file = make_coco(tmp_path, objects, {"id": 1, "name": "cat"}, {"id": 8, "name": "dog"})
-    run_pack(file, tmp_path / "shards", seed=None, source=SourceOptions(root="images"))
-    (written,) = re.findall(r'``(Boxes\("json".*?\))``', str(Boxes.__doc__))
-    found = boxes_of(tmp_path / "shards", eval(written, {"Boxes": Boxes}))
-    assert [one["boxes"].tolist() for one in found] == boxes
-    assert [one["labels"].tolist() for one in found] == [[], [0], [0, 1]]
-    assert reader.Dataset(tmp_path / "shards").classes == ["cat", "dog"]
 
 
 def recorded(dataset: Path, **boxes: BoxEncoding) -> Path:

@@ -1,12 +1,9 @@
 """Boxes, points and polygons that would be misread are refused, by the sample's name."""
 
-import json
 from typing import Any
 
-import numpy as np
 import pytest
 from delivered import Write, only
-from made_images import png
 
 from reader import Boxes, Points, Polygons, SampleError
 
@@ -61,10 +58,8 @@ POINT = [[1, 2, 2]]
     ],
 )
 def test_what_would_be_misread_is_refused_by_name(
-    write_samples: Write, field: Any, content: Any, reason: str
+    write_over: Write, field: Any, content: Any, reason: str
 ) -> None:
-    data = content if isinstance(content, bytes) else json.dumps(content).encode()
-    image = png(np.zeros((40, 80, 3), np.uint8))
-    dataset = write_samples({"s0": {"png": image, field.member: data}})
+    dataset = write_over((40, 80), content, ext=field.member)
     with pytest.raises(SampleError, match=rf"sample 's0' .*{reason}"):
         only(dataset, fields=(field,))

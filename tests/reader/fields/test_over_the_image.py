@@ -1,6 +1,7 @@
 """Masks, boxes, points, polygons and the field ``geometry`` stay on what the image shows."""
 
 import json
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -11,9 +12,11 @@ import numpy as np
 import pytest
 import torch
 from delivered import Write, epoch_of, only
-from made_images import encode, png, turned
+from made_images import encode, make_coco, png, turned
+from packing import run_pack
 from PIL import Image
 
+from packer.options.declared import SourceOptions
 from reader import (
     Boxes,
     CenterCrop,
@@ -30,6 +33,7 @@ from reader import (
     SampleError,
     Transform,
 )
+from reader.format import Manifest
 
 pytestmark = pytest.mark.usefixtures("no_leftovers")
 
@@ -42,10 +46,19 @@ OUTLINES = [
 ]
 BOXES = [[min(x[::2]), min(x[1::2]), max(x[::2]), max(x[1::2])] for x in OUTLINES]
 RECTANGLE = 2
-# The rectangle's middle, by the orientation in which the image is shown.
-X, Y = 56, 49
-MIDDLES = [(X, Y), (WIDTH - X, Y), (WIDTH - X, HEIGHT - Y), (X, HEIGHT - Y)]
-MIDDLES += [(Y, X), (HEIGHT - Y, X), (HEIGHT - Y, WIDTH - X), (Y, WIDTH - X)]
+# Where a place of the stored image is shown upright, by the orientation.
+UPRIGHT = [
+    lambda x, y: (x, y),
+    lambda x, y: (WIDTH - x, y),
+    lambda x, y: (WIDTH - x, HEIGHT - y),
+    lambda x, y: (x, HEIGHT - y),
+    lambda x, y: (y, x),
+    lambda x, y: (HEIGHT - y, x),
+    lambda x, y: (HEIGHT - y, WIDTH - x),
+    lambda x, y: (y, WIDTH - x),
+]
+X, Y = 56, 49  # the rectangle's middle
+MIDDLES = [place(X, Y) for place in UPRIGHT]
 FIELDS = (
     "image",
     "mask.png",
@@ -57,11 +70,11 @@ FIELDS = (
 
 
 def filled(corners: Any, height: int, width: int) -> Any:
-    """The pixels (height, width) whose middles lie in a polygon, by OpenCV, to an eighth."""
-    large = np.zeros((height * 8, width * 8), np.uint8)
-    points = (np.reshape(corners, (-1, 2)) * 8 - 0.5).round().astype(np.int32)
+    """The pixels (height, width) whose middles lie in a polygon, by OpenCV, to a quarter."""
+    large = np.zeros((height * 4, width * 4), np.uint8)
+    points = (np.reshape(corners, (-1, 2)) * 4 - 0.5).round().astype(np.int32)
     cv2.fillPoly(large, [points], 1)
-    return large.reshape(height, 8, width, 8).mean(axis=(1, 3)) > 0.5
+    return large.reshape(height, 4, width, 4).mean(axis=(1, 3)) > 0.5
 
 
 PLANES = np.stack([filled(outline, HEIGHT, WIDTH) for outline in OUTLINES], axis=-1)
@@ -164,6 +177,53 @@ def mapped(matrix: Any, middle: Sequence[float]) -> Any:
     return np.asarray(matrix) @ [*middle, 1]
 
 
+@pytest.mark.parametrize("is_upright", [True, False])
+def test_boxes_may_be_given_over_the_stored_or_the_upright_image(
+    write_samples: Write, is_upright: bool
+) -> None:
+    samples = {}
+    for number, place in enumerate(UPRIGHT, 1):
+        first, last = place(20, 4), place(60, 24)
+        (x, right), (y, bottom) = (sorted(ends) for ends in zip(first, last, strict=True))
+        content = json.dumps({"stored": [[20, 4, 60, 24]], "seen": [[x, y, right, bottom]]})
+        width, height = (WIDTH, HEIGHT) if number < 5 else (HEIGHT, WIDTH)
+        middle = f"{(x + right) / 2 / width} {(y + bottom) / 2 / height}"
+        lines = f"5 {middle} {(right - x) / width} {(bottom - y) / height}"
+        image = png(np.zeros((HEIGHT, WIDTH), np.uint8), exif=turned(number))
+        samples[f"s{number}"] = {"png": image, "json": content.encode(), "txt": lines.encode()}
+    dataset = Dataset(write_samples(samples), upright=is_upright)
+    options = {"transforms": [RandomCrop((50, 52)), RandomHorizontalFlip(1.0)], "batch_size": 8}
+    found = []
+    for field in (
+        Boxes("json", path="stored"),
+        Boxes("json", path="stored", upright=False),
+        Boxes("json", path="seen", upright=True),
+        Boxes("txt", format="cxcywh", normalized=True, out="xyxy"),
+        Boxes("txt", format="cxcywh", normalized=True, out="xyxy", upright=True),
+    ):
+        (boxes,) = only(dataset, fields=(field,), **options)
+        found.append(np.stack([one["boxes"][0] for one in boxes]))
+    assert np.allclose(found, found[0], atol=1e-4)
+
+
+@pytest.mark.parametrize("is_upright", [True, False])
+def test_left_and_right_change_places_where_the_orientation_mirrors(
+    write_samples: Write, is_upright: bool
+) -> None:
+    stored = [[40, 14], [22, 30], [10, 10]]
+    content = json.dumps({"keypoints": [[[*place, 2] for place in stored]]}).encode()
+    images = [png(np.zeros((HEIGHT, WIDTH), np.uint8), exif=turned(n)) for n in range(1, 9)]
+    samples = {f"s{n}": {"png": image, "json": content} for n, image in enumerate(images)}
+    dataset = Dataset(write_samples(samples), upright=is_upright)
+    field = Points("json", names=["none", "left", "right"])
+    (points,) = only(dataset, batch_size=8, fields=[field])
+    for orientation, (found, place) in enumerate(zip(points, UPRIGHT, strict=True), 1):
+        none, left, right = ([*place(*each)] if is_upright else each for each in stored)
+        if is_upright and orientation in (2, 4, 5, 7):  # as a mirror shows what was annotated
+            left, right = right, left
+        assert found["keypoints"][0, :, :2].tolist() == [none, left, right]
+
+
 def test_map_sample_gets_the_geometry_and_decides_what_arrives(scenes: Path) -> None:
     def follow(sample: dict[str, Any]) -> dict[str, Any]:
         middle = MIDDLES[sample["index"]]
@@ -234,3 +294,33 @@ def test_where_they_are_missing_a_mask_is_none_and_there_are_no_objects(
         reason = rf'no member .json; to get no {field.name} for it, write "json\?"'
         with pytest.raises(SampleError, match=reason):
             only(dataset, batch_size=2, fields=[field])
+
+
+def test_what_is_packed_of_cocos_annotations_is_read_as_the_documentation_says(
+    tmp_path: Path,
+) -> None:
+    eyes = [40, 20, 2, 30, 25, 1, 50, 25, 2]
+    person = {"bbox": [10.5, 3, 10, 20], "segmentation": [OUTLINES[1]], "keypoints": eyes}
+    crowd = {"bbox": [0, 0, 9, 9], "segmentation": {"counts": "a", "size": [9, 9]}}
+    objects = [person | {"category_id": 8}, crowd | {"category_id": 1}]
+    names = ["nose", "left_eye", "right_eye"]
+    category = {"id": 8, "name": "person", "keypoints": names, "skeleton": [[1, 2]]}
+    file = make_coco(tmp_path, {"0.jpg": [], "1.jpg": objects}, {"id": 1, "name": "cat"}, category)
+    run_pack(file, tmp_path / "shards", seed=None, source=SourceOptions(root="images"))
+    dataset = Dataset(tmp_path / "shards")
+    assert dataset.classes == ["cat", "person"]
+    assert Manifest.load(tmp_path / "shards").boxes["json"].keypoints == tuple(names)
+    (written,) = re.findall(r'``(Boxes\("json".*?\))``', str(Boxes.__doc__))
+    ((empty, boxes),) = only(dataset, batch_size=2, fields=[eval(written, {"Boxes": Boxes})])
+    people = dataset.subset([1])
+    fields = (Points("json"), Polygons("json", labels="categories"))
+    (points,), (polygons,) = only(people, fields=fields)
+    assert (empty["boxes"].shape, empty["labels"].shape) == ((0, 4), (0,))
+    assert boxes["boxes"].tolist() == [objects[0]["bbox"], objects[1]["bbox"]]
+    assert boxes["labels"].tolist() == [1, 0]
+    assert points["keypoints"].tolist() == [np.reshape(eyes, (3, 3)).tolist(), [[0, 0, 0]] * 3]
+    assert polygons["points"].tolist() == np.reshape(OUTLINES[1], (3, 2)).tolist()
+    assert (polygons["kept"].tolist(), polygons["labels"].tolist()) == ([0], [1])
+    flip = [RandomHorizontalFlip(1.0)]
+    ((mirrored,),) = only(people, fields=[Points("json")], transforms=flip)
+    assert mirrored["keypoints"][0].tolist() == [[40, 20, 2], [30, 25, 2], [50, 25, 1]]

@@ -2,8 +2,8 @@
 
 import io
 import json
+from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import cv2
@@ -12,11 +12,7 @@ import pytest
 from delivered import Write, epoch_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_images import encode, make_coco
-from packing import run_pack
-from PIL import Image
 
-from packer.options.declared import SourceOptions
 from reader import (
     CenterCrop,
     Loader,
@@ -39,15 +35,8 @@ def rings(found: Any) -> list[list[list[float]]]:
 
 
 @pytest.fixture
-def write(write_samples: Write) -> Write:
-    """`write({"segmentation": [...]}, ...)`: a black image for each content of its json."""
-
-    def make(*contents: Any, ext: str = "json") -> Path:
-        png = encode(Image.new("RGB", (WIDTH, HEIGHT)), "PNG")
-        data = [one if isinstance(one, bytes) else json.dumps(one).encode() for one in contents]
-        return write_samples({f"s{n}": {"png": png, ext: each} for n, each in enumerate(data)})
-
-    return make
+def write(write_over: Write) -> Write:
+    return partial(write_over, (HEIGHT, WIDTH))
 
 
 def read(dataset: Any, field: Any, **options: Any) -> list[Any]:
@@ -134,19 +123,6 @@ def test_lists_of_points_and_masks_of_crowds_are_told_apart(write: Write) -> Non
     (found,) = read(write({"points": objects}), Polygons("json", path="points"))
     assert found["kept"].tolist() == [0, 2, 2, 3]
     assert [len(corners) for corners in rings(found)] == [3, 3, 3, 4]
-
-
-def test_what_packer_packs_of_coco_is_read_without_arguments(tmp_path: Path) -> None:
-    crowd = {"counts": "a", "size": [9, 9]}
-    objects = [
-        {"bbox": [30, 4, 15, 26], "segmentation": [TRIANGLE], "category_id": 1},
-        {"bbox": [0, 0, 9, 9], "segmentation": crowd, "category_id": 1},
-    ]
-    file = make_coco(tmp_path, {"1.jpg": objects}, {"id": 1, "name": "cat"})
-    run_pack(file, tmp_path / "shards", seed=None, source=SourceOptions(root="images"))
-    (found,) = read(tmp_path / "shards", Polygons("json", labels="categories"))
-    assert rings(found) == [np.reshape(TRIANGLE, (3, 2)).tolist()]
-    assert (found["kept"].tolist(), found["labels"].tolist()) == ([0], [0])
 
 
 def test_polygons_outside_of_their_image_are_counted(write: Write) -> None:

@@ -32,21 +32,6 @@ def load(folder: Path | Dataset, **options: Any) -> Loader:
     return Loader(folder, **{**arguments, **options})
 
 
-def test_masked_samples_are_black_and_not_valid(damaged: Path) -> None:
-    with load(damaged, on_error="mask", max_bad=0.2, workers=2) as loader:
-        rows = [row for batch in loader for row in zip(*batch, strict=True)]
-        assert [int(index) for _, _, index, _ in rows] == list(range(COUNT))
-        for image, label, index, valid in rows:
-            is_bad = int(index) in BAD
-            assert bool(valid) is not is_bad
-            assert (int(label) == -1) is is_bad
-            assert bool(image.any()) is not is_bad
-        assert sorted(loader.bad_samples) == BAD
-        assert loader.statistics().bad == len(BAD)
-        for number, reason in loader.bad_samples.items():
-            assert repr(loader.dataset.keys[number]) in reason
-
-
 @pytest.mark.parametrize(
     ("subset", "expected"),
     [
