@@ -49,7 +49,11 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [_preloaded, os.environ.
 
 @pytest.fixture(autouse=True, scope="session")
 def kept_server() -> None:
-    """Keep the servers of packing and fetching processes, but where `own_server` is asked for."""
+    """Keep the servers of packing and fetching processes, but where `own_server` is asked for.
+
+    And those of workers, of which tests may need none for minutes.
+    """
+    fork_server._KEPT_SECONDS = 600
     processes.ForkServer = KeptServer  # type: ignore[misc, assignment]
     reader.cache.client.start = fork_fetching  # type: ignore[attr-defined]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 
@@ -26,6 +27,18 @@ def encode(image: Image.Image, kind: str, **options: object) -> bytes:
     """Return the bytes of an image file."""
     file = io.BytesIO()
     image.save(file, kind, **options)
+    return file.getvalue()
+
+
+def png(pixels: NDArray[Any], **options: object) -> bytes:
+    """Return the bytes of a PNG of these pixels."""
+    return encode(Image.fromarray(pixels), "PNG", **options)
+
+
+def npy(values: Any, **options: Any) -> bytes:
+    """Return the bytes of an array's file."""
+    file = io.BytesIO()
+    np.save(file, values, **options)
     return file.getvalue()
 
 

@@ -1,17 +1,17 @@
 """The odd images of docs/odd-images.md: packed, indexed, verified and read."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pytest
 from odd_images.jpegs import odd_jpegs
 from odd_images.others import odd_files
+from odd_images.tried import Files, Tried, pillows, table_of, try_indexed, try_packed
 
 from packer.images.tiles import can_tile
 
-Files = Mapping[str, bytes]
-WAYS = {
+WAYS: dict[str, dict[str, Any]] = {
     "JPEG": {
         "packed": {},
         "verbatim": {"jpeg": "verbatim"},
@@ -48,28 +48,22 @@ def files(case: tuple[str, str], made: dict[str, Files]) -> Files:
 
 
 @pytest.fixture(scope="module")
-def tried(
-    case: tuple[str, str],
-    files: Files,
-    try_packed: Callable[..., Any],
-    try_indexed: Callable[..., Any],
-) -> Any:
+def tried(case: tuple[str, str], files: Files, tmp_path_factory: pytest.TempPathFactory) -> Tried:
     kind, how = case
+    root = tmp_path_factory.mktemp("odd")
     options = WAYS[kind][how]
     if options is None:
-        return try_indexed(files, "jpg" if kind == "JPEG" else "png")
-    return try_packed(files, **options)
+        return try_indexed(root, files, "jpg" if kind == "JPEG" else "png")
+    return try_packed(root, files, **options)
 
 
-def test_the_table_has_a_row_for_each_file(
-    made: dict[str, Files], table_of: Callable[[str], dict[str, str]]
-) -> None:
+def test_the_table_has_a_row_for_each_file(made: dict[str, Files]) -> None:
     for kind, files in made.items():
         assert table_of(kind).keys() == files.keys()
 
 
 def test_the_table_tells_what_happens_and_what_is_packed_is_sound_and_can_be_cropped(
-    case: tuple[str, str], tried: Any, table_of: Callable[[str], dict[str, str]]
+    case: tuple[str, str], tried: Tried
 ) -> None:
     table = {name: table_of(case[0])[name] for name in tried.outcomes}
     is_tiled = case == ("JPEG", "packed") or case[0] != "JPEG"
@@ -82,7 +76,7 @@ def test_the_table_tells_what_happens_and_what_is_packed_is_sound_and_can_be_cro
 
 
 def test_what_is_packed_looks_as_pillow_shows_the_file(
-    case: tuple[str, str], files: Files, tried: Any, pillows: Callable[..., Any]
+    case: tuple[str, str], files: Files, tried: Tried
 ) -> None:
     kind, how = case
     max_side = WAYS[kind][how]["max_side"] if how == "shrunk" else None
@@ -99,13 +93,13 @@ def test_what_is_packed_looks_as_pillow_shows_the_file(
 @pytest.mark.parametrize(
     "case", [case for case in CASES[4:] if "shrunk" not in case], indirect=True, ids="-".join
 )
-def test_a_grey_value_of_any_bits_is_as_bright(tried: Any) -> None:
+def test_a_grey_value_of_any_bits_is_as_bright(tried: Tried) -> None:
     for bits in ("12 bits, grey", "32 bits, grey", "16 bits, grey, big-endian"):
         found = tried.pixels[f"TIFF, {bits}"]
         assert np.array_equal(found, tried.pixels["TIFF, 16 bits, grey"])
         assert 100 < found.mean() < 156
 
 
-def test_no_reason_holds_what_another_run_would_say_otherwise(tried: Any) -> None:
+def test_no_reason_holds_what_another_run_would_say_otherwise(tried: Tried) -> None:
     assert tried.reasons
     assert not [why for why in tried.reasons if " at 0x" in why or "/" in why]

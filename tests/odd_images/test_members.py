@@ -1,14 +1,15 @@
 """Each odd member of docs/odd-images.md: made here, then packed, verified and read."""
 
-import io
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from finished import verify
-from made_images import encode, make_image, turned
+from made_images import encode, make_image, npy, turned
+from odd_images.tried import table_of
+from packing import run_pack
 from png_chunks import with_damaged_data
 
 from packer.images.encode import EncodedMember, Policy
@@ -23,12 +24,6 @@ Members = Mapping[str, tuple[bytes, str, bytes]]
 
 
 UPRIGHT = encode(make_image(1, 60, 80), "JPEG")  # of 80 x 60 pixels
-
-
-def npy(values: Any) -> bytes:
-    file = io.BytesIO()
-    np.save(file, values)
-    return file.getvalue()
 
 
 def odd_members() -> dict[str, tuple[bytes, str, bytes]]:
@@ -78,26 +73,17 @@ def members() -> Members:
 
 
 @pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory, members: Members) -> Path:
-    """A folder of all of them, each beside its image."""
+def report(tmp_path_factory: pytest.TempPathFactory, members: Members) -> PackReport:
+    """Of packing a folder of all of them, each beside its image."""
     root = tmp_path_factory.mktemp("members")
+    (root / "files").mkdir()
     for number, (image, ext, data) in enumerate(members.values()):
-        (root / f"{number:03d}.jpg").write_bytes(image)
-        (root / f"{number:03d}.{ext}").write_bytes(data)
-    return root
+        (root / "files" / f"{number:03d}.jpg").write_bytes(image)
+        (root / "files" / f"{number:03d}.{ext}").write_bytes(data)
+    return run_pack(root / "files", root / "shards", seed=None, skip_rejected=True)
 
 
-@pytest.fixture(scope="module")
-def report(
-    source: Path, run_pack: Callable[..., PackReport], tmp_path_factory: pytest.TempPathFactory
-) -> PackReport:
-    dst = tmp_path_factory.mktemp("members") / "shards"
-    return run_pack(source, dst, seed=None, skip_rejected=True)
-
-
-def test_the_table_tells_what_happens(
-    report: PackReport, members: Members, table_of: Callable[[str], dict[str, str]]
-) -> None:
+def test_the_table_tells_what_happens(report: PackReport, members: Members) -> None:
     kept = {int(key) for key in Dataset(report.dataset).keys}
     outcomes = {
         name: "kept" if number in kept else "rejected" for number, name in enumerate(members)
@@ -124,7 +110,7 @@ def test_what_is_packed_is_sound_and_is_read(report: PackReport, members: Member
     )
     fields = ("key", *(f"{ext}?" for ext in extensions))
     read = 0
-    with Loader(report.dataset, batch_size=4, workers=1, fields=fields, drop_last=False) as loader:
+    with Loader(report.dataset, batch_size=4, workers=0, fields=fields) as loader:
         for batch in loader:
             for key, *values in zip(*batch, strict=True):
                 found = {e for e, v in zip(extensions, values, strict=True) if v is not None}
@@ -133,9 +119,7 @@ def test_what_is_packed_is_sound_and_is_read(report: PackReport, members: Member
     assert read == report.samples
 
 
-def test_verify_names_what_packing_would_have_rejected(
-    tmp_path: Path, members: Members, table_of: Callable[[str], dict[str, str]]
-) -> None:
+def test_verify_names_what_packing_would_have_rejected(tmp_path: Path, members: Members) -> None:
     policy = Policy(tiled=False)
     with ShardWriter(tmp_path / "shard-000000.tar") as writer:
         for number, (image, ext, data) in enumerate(members.values()):
@@ -156,7 +140,7 @@ def test_verify_names_what_packing_would_have_rejected(
 
 @pytest.mark.parametrize("options", [{"max_side": 40}, {"raw": (32, 32)}], ids=str)
 def test_a_mask_that_covers_no_longer_what_is_stored_is_rejected(
-    options: dict[str, Any], tmp_path: Path, run_pack: Callable[..., PackReport], members: Members
+    options: dict[str, Any], tmp_path: Path, members: Members
 ) -> None:
     (tmp_path / "images").mkdir()
     for name in "ab":

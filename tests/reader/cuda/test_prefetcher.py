@@ -27,13 +27,14 @@ from reader.cuda.transfer import BatchSender, Transfer
 from reader.loader.epochs import EpochIterator
 
 CROP = CenterCrop((48, 64))
+SHUFFLED: dict[str, Any] = {"batch_size": 16, "workers": 0, "transforms": [CROP], "shuffle": True}
 
 Pair = namedtuple("Pair", ["image", "label"])
 
 
 @pytest.fixture
 def loader(packed: Path) -> Iterator[Loader]:
-    with Loader(packed, batch_size=16, workers=0, transforms=[CROP], shuffle=True) as opened:
+    with Loader(packed, **SHUFFLED) as opened:
         yield opened
 
 
@@ -95,12 +96,21 @@ def test_the_loaders_own_batches_are_left_as_they_are() -> None:
         images(channels=1),
         images(channels=4),
         torch.arange(9, dtype=torch.uint8).reshape(3, 3),
+        ["a", "b"],
+        "name",
+        3,
+        None,
+        {"path": "p"},
     ],
 )
-def test_tensors_that_are_no_images_pass_unchanged(other: torch.Tensor) -> None:
-    ((seen, _),) = on_cpu([(other, images())])
-    assert seen.dtype == other.dtype
-    assert torch.equal(seen, other)
+def test_what_is_no_image_passes_unchanged(other: Any) -> None:
+    ((seen, image),) = on_cpu([(other, images())])
+    assert image.is_floating_point()
+    if isinstance(other, torch.Tensor):
+        assert seen.dtype == other.dtype
+        assert torch.equal(seen, other)
+    else:
+        assert seen == other
 
 
 @pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
@@ -117,6 +127,10 @@ def test_float_images_of_map_sample_are_normalised_as_bytes_are(
         for change in (floats, None):
             with Loader(packed, map_sample=change, transforms=transforms, **options) as loader:
                 seen.append(next(iter(on_cpu(loader, dtype=torch.float32)))[1])
+        with Loader(packed, transforms=transforms, **options) as loader:
+            raw = next(iter(loader))[1]
+        for found, image in zip(seen[1], raw, strict=True):
+            torch.testing.assert_close(found.double(), normalised(image), atol=1e-5, rtol=0)
         is_listed = not transforms or kind == torch.bfloat16  # which NumPy has not
         assert isinstance(seen[0], list) is is_listed
         tolerance = {torch.float16: 3e-3, torch.bfloat16: 3e-2}.get(kind, 1e-5)
@@ -170,23 +184,6 @@ def test_map_batch_gets_float_images_normalised_and_other_floats_pass(packed: Pa
     assert (features == 200).all()
     assert image.min() < -1
     assert torch.equal(larger, image * 100)
-
-
-def test_what_is_no_tensor_passes_unchanged() -> None:
-    batch = (images(), ["a", "b"], "name", 3, None, {"path": "p"})
-    ((image, *others),) = on_cpu([batch])
-    assert image.is_floating_point()
-    assert others == [["a", "b"], "name", 3, None, {"path": "p"}]
-
-
-def test_images_of_different_sizes_are_normalised_one_by_one(packed: Path) -> None:
-    with Loader(packed, batch_size=16, workers=0) as loader:
-        raw = next(iter(loader))[0]
-        loader.set_epoch(0)
-        seen = next(iter(on_cpu(loader)))[0]
-    assert isinstance(raw, list)
-    for mine, image in zip(seen, raw, strict=True):
-        torch.testing.assert_close(mine.double(), normalised(image), atol=1e-5, rtol=0)
 
 
 def test_masks_of_three_samples_are_no_image(
@@ -255,11 +252,9 @@ def epoch_with_next(prefetcher: CUDAPrefetcher) -> list[list[int]]:
 
 
 def test_the_loop_of_apex_runs_epoch_after_epoch(packed: Path) -> None:
-    options: dict[str, Any] = {"batch_size": 16, "workers": 0, "transforms": [CROP]}
-    options |= {"shuffle": True}
-    with Loader(packed, **options) as loader:
+    with Loader(packed, **SHUFFLED) as loader:
         expected = [[label.tolist() for _, label in loader] for _ in range(3)]
-    with Loader(packed, **options) as loader:
+    with Loader(packed, **SHUFFLED) as loader:
         prefetcher = on_cpu(loader)
         assert [epoch_with_next(prefetcher) for _ in range(3)] == expected
     assert expected[0] != expected[1]
@@ -290,12 +285,8 @@ def test_images_come_in_the_memory_format_asked_for(
                 assert seen.stride() == given.stride()
             (plain,) = on_cpu([raw], dtype=dtype)
             assert torch.equal(seen, plain)
-
-
-def test_channels_last_leaves_single_images_as_they_are() -> None:
-    raw = images()
-    (seen,) = on_cpu([list(raw)], memory_format=torch.channels_last)
-    assert [image.stride() for image in seen] == [image.stride() for image in raw]
+    (singles,) = on_cpu([list(raw)], memory_format=asked)
+    assert [image.stride() for image in singles] == [image.stride() for image in raw]
 
 
 @pytest.mark.parametrize("kind", [list, tuple, np.array, torch.tensor])
@@ -313,11 +304,6 @@ def test_a_gpu_where_there_is_none_is_refused(device: str | int) -> None:
         CUDAPrefetcher([], device=device)
 
 
-def mapped_loader(packed: Path, map_batch: Any) -> Loader:
-    options: dict[str, Any] = {"batch_size": 16, "workers": 0, "transforms": [CROP]}
-    return Loader(packed, shuffle=True, map_batch=map_batch, **options)
-
-
 def darker(batch: Any) -> Any:
     image, label = batch
     return {"image": image - 1, "first": label[0], "is_float": image.is_floating_point()}
@@ -325,7 +311,7 @@ def darker(batch: Any) -> Any:
 
 def test_map_batch_gets_what_is_on_the_device_normalised(loader: Loader, packed: Path) -> None:
     expected = list(on_cpu(loader))
-    with mapped_loader(packed, darker) as mapped:
+    with Loader(packed, map_batch=darker, **SHUFFLED) as mapped:
         seen = list(on_cpu(mapped))
         assert not next(iter(mapped))["is_float"], "without a prefetcher it is what the loader has"
     assert len(seen) == len(expected) == 3
@@ -343,7 +329,7 @@ def test_an_error_of_map_batch_comes_at_its_batch_and_the_next_one_follows(packe
             raise ValueError("broken")
         return number
 
-    with mapped_loader(packed, fail_once) as mapped:
+    with Loader(packed, map_batch=fail_once, **SHUFFLED) as mapped:
         batches = iter(on_cpu(mapped))
         assert next(batches) == 0
         with pytest.raises(ValueError, match="broken"):
@@ -553,6 +539,14 @@ def test_a_loader_without_an_end_goes_on_after_the_batch_consumed_last(
             assert indexes(islice(prefetcher, 2)) == list(range(start, start + 8))
         loader.set_epoch(3)  # somebody else moved it
         assert next(iter(prefetcher))[0].tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.gpu
+def test_data_parallel_scatters_what_the_prefetcher_gives(loader: Loader) -> None:
+    model = torch.nn.DataParallel(torch.nn.Flatten()).cuda()
+    for image, label in CUDAPrefetcher(loader, IMAGENET_MEAN, IMAGENET_STD):
+        assert torch.equal(model(image), image.flatten(1))
+        assert label.device == image.device
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,10 @@ CROP = CenterCrop((48, 64))
 PLAIN: dict[str, Any] = {"mean": (0, 0, 0), "std": (1 / 255,) * 3}  # images keep their 0 to 255
 
 
-needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device"),
+]
 needs_two = pytest.mark.skipif(torch.cuda.device_count() < 2, reason="no second CUDA device")
 
 
@@ -46,8 +49,6 @@ def normalised(loader: Loader, device: str, dtype: torch.dtype, **options: Any) 
     return CUDAPrefetcher(loader, IMAGENET_MEAN, IMAGENET_STD, dtype, device, **options)
 
 
-@pytest.mark.gpu
-@needs_gpu
 @pytest.mark.parametrize("layout", [torch.channels_last, torch.contiguous_format])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
 def test_a_gpu_gives_the_values_of_the_cpu(
@@ -68,8 +69,6 @@ def test_a_gpu_gives_the_values_of_the_cpu(
         assert torch.equal(label.cpu(), number)
 
 
-@pytest.mark.gpu
-@needs_gpu
 def test_map_batch_runs_on_the_stream_of_the_copies(packed: Path) -> None:
     streams = []
 
@@ -93,8 +92,6 @@ def test_map_batch_runs_on_the_stream_of_the_copies(packed: Path) -> None:
         assert torch.equal(number.cpu(), label)
 
 
-@pytest.mark.gpu
-@needs_gpu
 def test_batches_lie_in_page_locked_memory(loader: Loader) -> None:
     CUDAPrefetcher(loader)
     image, label = next(iter(loader))
@@ -102,8 +99,6 @@ def test_batches_lie_in_page_locked_memory(loader: Loader) -> None:
     assert label.is_pinned()
 
 
-@pytest.mark.gpu
-@needs_gpu
 def test_after_a_refused_registration_the_gpu_goes_on(loader: Loader) -> None:
     memory = loader._epochs.pipeline._ring.memory.bytes
     cuda = CUDAHostMemory(default_device())
@@ -115,8 +110,6 @@ def test_after_a_refused_registration_the_gpu_goes_on(loader: Loader) -> None:
     cuda.unregister(memory.ctypes.data)
 
 
-@pytest.mark.gpu
-@needs_gpu
 @pytest.mark.usefixtures("slow_copies")
 def test_no_slot_is_filled_anew_before_its_copy_has_ended(packed: Path) -> None:
     options: dict[str, Any] = {"batch_size": 8, "transforms": [CROP], "shuffle": True}
@@ -129,8 +122,6 @@ def test_no_slot_is_filled_anew_before_its_copy_has_ended(packed: Path) -> None:
         torch.testing.assert_close(image.cpu(), other, atol=0.01, rtol=0)
 
 
-@pytest.mark.gpu
-@needs_gpu
 @pytest.mark.usefixtures("slow_copies")
 def test_a_batch_is_whole_after_its_epoch_was_abandoned_and_its_loader_closed(packed: Path) -> None:
     seen = []
@@ -145,8 +136,6 @@ def test_a_batch_is_whole_after_its_epoch_was_abandoned_and_its_loader_closed(pa
         torch.testing.assert_close(image.cpu(), expected, atol=0.01, rtol=0)
 
 
-@pytest.mark.gpu
-@needs_gpu
 def test_a_late_consumer_on_a_stream_of_its_own_sees_its_batch_and_no_later_one(
     loader: Loader,
 ) -> None:
@@ -165,8 +154,6 @@ def test_a_late_consumer_on_a_stream_of_its_own_sees_its_batch_and_no_later_one(
     assert [float(one) for one in sums] == pytest.approx(expected, rel=1e-5)
 
 
-@pytest.mark.gpu
-@needs_gpu
 @pytest.mark.filterwarnings("ignore:Synchronization debug mode")
 def test_nothing_synchronises_between_batches(loader: Loader) -> None:
     prefetcher = normalised(loader, "cuda", torch.float16)
@@ -179,8 +166,6 @@ def test_nothing_synchronises_between_batches(loader: Loader) -> None:
     assert len(seen) == 3
 
 
-@pytest.mark.gpu
-@needs_gpu
 def test_batches_that_are_on_the_gpu_already_are_read_after_they_are_made() -> None:
     def batches() -> Iterator[torch.Tensor]:
         for value in range(20):
@@ -192,21 +177,6 @@ def test_batches_that_are_on_the_gpu_already_are_read_after_they_are_made() -> N
             assert float(image.mean()) == pytest.approx(value, rel=1e-5)
 
 
-@pytest.mark.gpu
-@needs_gpu
-def test_an_error_comes_after_the_batches_before_it() -> None:
-    def batches() -> Iterator[torch.Tensor]:
-        yield from torch.arange(5).split(1)
-        raise ValueError("broken")
-
-    iterator = iter(CUDAPrefetcher(batches()))
-    assert [next(iterator).item() for _ in range(5)] == list(range(5))
-    with pytest.raises(ValueError, match="broken"):
-        next(iterator)
-
-
-@pytest.mark.gpu
-@needs_gpu
 def test_a_thousand_epochs_need_no_more_memory_than_twenty(
     packed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -234,15 +204,6 @@ def test_a_thousand_epochs_need_no_more_memory_than_twenty(
         assert len(registered) == 1
 
 
-@pytest.mark.gpu
-def test_data_parallel_scatters_what_the_prefetcher_gives(loader: Loader) -> None:
-    model = torch.nn.DataParallel(torch.nn.Flatten()).cuda()
-    for images, labels in CUDAPrefetcher(loader, IMAGENET_MEAN, IMAGENET_STD):
-        assert torch.equal(model(images), images.flatten(1))
-        assert labels.device == images.device
-
-
-@pytest.mark.gpu
 @needs_two
 @pytest.mark.parametrize("chosen", ["device=1", "device='cuda:1'", ""])
 def test_no_context_is_made_on_the_first_gpu_by_another_rank(packed: Path, chosen: str) -> None:

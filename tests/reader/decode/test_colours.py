@@ -1,11 +1,11 @@
 """Masks that are coded by colour become the numbers of their classes."""
 
-import io
 from pathlib import Path
 
 import numpy as np
 import pytest
 from delivered import Write, only
+from made_images import encode, png
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -13,13 +13,6 @@ import reader
 from reader import ArgumentError, Mask, SampleError
 
 COLORS = [(0, 0, 0), (64, 128, 64), (192, 0, 128), (255, 255, 255)]
-
-
-def png(pixels: NDArray[np.uint8] | Image.Image) -> bytes:
-    file = io.BytesIO()
-    image = pixels if isinstance(pixels, Image.Image) else Image.fromarray(pixels)
-    image.save(file, "PNG")
-    return file.getvalue()
 
 
 def numbers(seed: int, count: int, size: tuple[int, int] = (40, 60)) -> NDArray[np.uint8]:
@@ -81,7 +74,7 @@ def test_any_picture_of_the_colours_is_read(write_samples: Write, is_palette: bo
     if is_palette:
         picture = Image.fromarray(3 - classes)
         picture.putpalette([value for color in reversed(COLORS) for value in color])
-    dataset = write_samples({"a": sample(png(picture))})
+    dataset = write_samples({"a": sample(encode(picture, "PNG"))})
     assert np.array_equal(read(dataset, Mask("mask.png", colors=COLORS)), classes)
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 from made_images import encode, make_image, turned
-from PIL import Image
 
 import reader
 from reader import (
@@ -17,26 +16,13 @@ from reader import (
     CenterCrop,
     Geometry,
     Loader,
+    RandomCrop,
     RandomHorizontalFlip,
     RandomResizedCrop,
-    RandomVerticalFlip,
     SampleError,
     Transform,
 )
 from reader.rng import SampleRandom
-
-
-class RandomPart:
-    """A part of the image in its own pixels, somewhere, maybe mirrored."""
-
-    def __init__(self, height: int, width: int) -> None:
-        self.size = height, width
-
-    def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
-        height, width = self.size
-        top, left = rng.integer(geometry.height - height + 1), rng.integer(geometry.width - width)
-        geometry.crop(top, left, height, width)
-        geometry.hflip = rng.uniform() < 0.5
 
 
 class Skip:
@@ -47,14 +33,6 @@ class Skip:
 
     def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
         self.transform.apply(Geometry.of(geometry.height, geometry.width), rng)
-
-
-class Outside:
-    """A grey box far from the image."""
-
-    def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
-        geometry.fill = 9
-        geometry.crop(1000, 1000, 4, 4)
 
 
 def epoch(dataset: Path, **options: Any) -> list[Any]:
@@ -72,73 +50,26 @@ def test_two_views_of_scaled_crops_show_what_single_ones_would(packed: Path) -> 
         assert (views[1].int() - image.int()).abs().float().mean() > 8
 
 
-def test_a_view_outside_the_image_is_grey(packed: Path) -> None:
-    ((views, _), *_) = epoch(packed, views=[[CenterCrop(8)], [Outside()]])
-    ((image, _), *_) = epoch(packed, transforms=[CenterCrop(8)])
-    assert torch.equal(views[0], image)
-    assert views[1].unique().tolist() == [9]
-
-
 # What follows the image in each view
-
-HEIGHT, WIDTH = 24, 32
-BOX = [10, 7, 16, 11]  # x, y, x, y in the stored image
-
-
-def values(rows: Any, columns: Any) -> Any:
-    """The mask's value at each place of the stored image."""
-    return (7 * rows + columns) % 251
 
 
 @pytest.fixture
 def places(write_samples: Callable[..., Path]) -> Path:
-    """Images of each orientation whose red and green are each pixel's stored row and column."""
-    rows, columns = np.indices((HEIGHT, WIDTH))
-    image = Image.fromarray(np.stack([rows, columns, 0 * rows], axis=-1).astype(np.uint8))
-    mask = Image.fromarray(values(rows, columns).astype(np.uint8))
-    content = {"boxes": [BOX, [0, 0, WIDTH, HEIGHT]], "labels": [4, 5]}
+    """Images of each orientation, with all that may be over them, and one without a picture."""
+    image, mask = make_image(0, 24, 32), make_image(1, 24, 32, "L")
+    content = {"boxes": [[4, 3, 28, 21], [0, 0, 32, 24]], "labels": [4, 5]}
+    members = {"mask.png": encode(mask, "PNG"), "json": json.dumps(content).encode()}
     samples: dict[str, dict[str, bytes]] = {}
-    for orientation in range(1, 9):
-        samples[f"s{orientation}"] = {
-            "png": encode(image, "PNG", exif=turned(orientation)),
-            "mask.png": encode(mask, "PNG"),
-            "near.jpg": encode(image, "JPEG"),
-            "json": json.dumps(content).encode(),
-        }
+    for number in range(1, 9):
+        upright = encode(image, "PNG", exif=turned(number))
+        samples[f"s{number}"] = {"png": upright, "near.jpg": encode(image, "JPEG"), **members}
     del samples["s3"]["near.jpg"]
     return write_samples(samples, shard_samples=5)
 
 
-def test_masks_and_boxes_follow_the_image_in_each_view(places: Path) -> None:
-    # Three rows are not channels.
-    pipelines = [[RandomPart(16, 20)], [RandomVerticalFlip(), RandomPart(3, 19)]]
-    fields = ("image", "mask.png", Boxes("json", labels="labels"), "key")
-    dropped = 0
-    batches = epoch(places, views=pipelines, fields=fields, epochs=3, shuffle=True)
-    for images, masks, boxes, keys in batches:
-        assert [tuple(mask.shape) for mask in masks] == [(8, 16, 20), (8, 3, 19)]
-        assert [len(keys)] * 2 == [len(view) for view in boxes]
-        for image, mask, found in zip(images, masks, boxes, strict=True):
-            rows, columns = image[:, 0].int(), image[:, 1].int()
-            assert torch.equal(mask.int(), values(rows, columns))
-            x, y, right, bottom = BOX
-            inside = (x <= columns) & (columns < right) & (y <= rows) & (rows < bottom)
-            for shown, target in zip(inside, found, strict=True):
-                expected = [0, 0, *reversed(shown.shape)]
-                assert target["boxes"][-1].tolist() == expected  # of the whole image
-                down, across = torch.nonzero(shown, as_tuple=True)
-                if not len(down):
-                    assert target["labels"].tolist() == [5]
-                    dropped += 1
-                    continue
-                corners = [across.min(), down.min(), across.max() + 1, down.max() + 1]
-                assert target["boxes"][0].tolist() == list(map(int, corners))
-                assert target["labels"].tolist() == [4, 5]
-    assert dropped
-
-
 def test_each_view_has_what_a_loader_of_its_own_gives(places: Path) -> None:
-    first, second = RandomResizedCrop((20, 12)), RandomResizedCrop(15, scale=(0.1, 0.4))
+    # Three rows are not channels.
+    first, second = RandomResizedCrop((20, 12)), RandomResizedCrop((3, 19), scale=(0.1, 0.4))
     fields = ("image", "mask.png", "near.jpg?", Boxes("json", labels="labels"), "json", "index")
     together = epoch(places, views=[[first], [second]], fields=fields)
     alone = [
@@ -151,29 +82,9 @@ def test_each_view_has_what_a_loader_of_its_own_gives(places: Path) -> None:
             torch.testing.assert_close(found, list(expected), rtol=0, atol=0)
 
 
-def test_a_sample_that_cannot_be_read_is_masked_in_each_view(
-    write_samples: Callable[..., Path],
-) -> None:
-    data = encode(make_image(0), "PNG")
-    whole = {"png": data, "mask.png": data, "json": b'{"boxes": []}'}
-    dataset = write_samples({"a": whole, "b": whole | {"mask.png": b"damaged"}})
-    ((masks, boxes, valid),) = epoch(
-        dataset,
-        transforms=[CenterCrop(8)],
-        views=3,
-        fields=("mask.png", Boxes("json"), "valid"),
-        on_error="mask",
-        max_bad=1.0,
-    )
-    assert valid.tolist() == [True, False]
-    assert [tuple(mask.shape) for mask in masks] == [(2, 8, 8, 3)] * 3
-    assert [mask.flatten(1).any(1).tolist() for mask in masks] == [[True, False]] * 3
-    assert [[target is None for target in view] for view in boxes] == [[False, True]] * 3
-
-
 def test_map_sample_changes_each_view_and_may_make_one_of_them(places: Path) -> None:
     options: dict[str, Any] = {
-        "transforms": [RandomPart(5, 20)],
+        "transforms": [RandomCrop((5, 20))],
         "views": 2,
         "fields": ("image", "mask.png", Boxes("json")),
     }
@@ -208,7 +119,7 @@ def test_a_sample_that_map_sample_leaves_without_its_views_is_named(packed: Path
 
 def test_pad_collate_batches_each_view(places: Path) -> None:
     options: dict[str, Any] = {
-        "transforms": [RandomPart(8, 9)],
+        "transforms": [RandomCrop((8, 9))],
         "views": 2,
         "fields": ("image", "mask.png", Boxes("json"), "near.jpg?", "index"),
     }

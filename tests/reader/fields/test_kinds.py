@@ -1,7 +1,7 @@
 """A kind of field is one class, in one file."""
 
-import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,16 +9,43 @@ import numpy as np
 import pytest
 import torch
 from delivered import only
-from depth_maps import FAR, Depth
-from made_images import encode
-from PIL import Image
+from made_images import npy, png
 
 from reader import CenterCrop, Loader, RandomHorizontalFlip, Resize
-from reader.fields.columns import Column, NumberColumn
+from reader.decode.decoder import draw_mask
+from reader.decode.formats import part
+from reader.fields.columns import Column, NumberColumn, StoredBatch
 from reader.fields.field import Field, Seen, Tools
+from reader.fields.members import MemberField
 from reader.fields.pixels import Planned
 
 pytestmark = pytest.mark.usefixtures("no_leftovers")
+
+FAR = 100.0  # what lies outside of the image
+
+
+@dataclass(frozen=True)
+class Depth(MemberField):
+    """Depth maps, arrays over the image, in float16."""
+
+    member: str
+
+    follows_image = True
+
+    def shown(self, data: bytes, planned: Planned, tools: Tools) -> Sequence[Any]:
+        depth = self.decoder(data).astype(np.float16)
+        return [draw_mask(view, part(depth, view.box), FAR) for view in planned.views]
+
+    def column(self, seen: Seen) -> Column:
+        return DepthColumn(seen.name(self), dtype="<f2", shape=seen.room)
+
+    def draw(self, tile: Any, value: Any, classes: Sequence[str], boxes: str) -> None:
+        tile.lines.append(f"to {float(value.max()):g} m")
+
+
+class DepthColumn(NumberColumn):
+    def deliver(self, batch: StoredBatch) -> Any:
+        return super().deliver(batch).unsqueeze(1)
 
 
 @pytest.fixture
@@ -27,10 +54,7 @@ def folder(write_samples: Callable[..., Path]) -> Path:
     samples = {}
     for number in range(3):
         values = np.arange(600, dtype=np.float32).reshape(20, 30) / 8 + number
-        file = io.BytesIO()
-        np.save(file, values)
-        image = Image.fromarray(values.astype(np.uint8)).convert("RGB")
-        samples[f"s{number}"] = {"png": encode(image, "PNG"), "depth.npy": file.getvalue()}
+        samples[f"s{number}"] = {"png": png(values.astype(np.uint8)), "depth.npy": npy(values)}
     return write_samples(samples)
 
 

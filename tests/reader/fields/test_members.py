@@ -1,20 +1,19 @@
 """Every kind of sample: members beside the image, and geometry that moves all of them alike."""
 
 import dataclasses
-import io
 import json
 import random
-from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import delivered
 import numpy as np
 import pytest
 import torch
 from delivered import Write
-from made_images import turned
+from made_images import npy, png, turned
 from numpy.typing import NDArray
-from PIL import Image
 
 import reader
 from reader import (
@@ -26,23 +25,10 @@ from reader import (
     Member,
     ReaderError,
     SampleError,
-    Transform,
     WorkerError,
 )
 
 COUNT = 6
-
-
-def npy(array: NDArray[Any], **options: Any) -> bytes:
-    file = io.BytesIO()
-    np.save(file, array, **options)
-    return file.getvalue()
-
-
-def png(pixels: NDArray[Any], **options: Any) -> bytes:
-    file = io.BytesIO()
-    Image.fromarray(pixels).save(file, "PNG", **options)
-    return file.getvalue()
 
 
 def grey(seed: int, height: int = 20, width: int = 30) -> NDArray[np.uint8]:
@@ -70,11 +56,7 @@ def captions(write_samples: Write) -> Path:
     return write_samples(samples, shard_samples=4, labels=range(COUNT))
 
 
-def only(dataset: Path, **options: Any) -> Any:
-    """The single batch of a dataset."""
-    with Loader(dataset, batch_size=COUNT, **{"workers": 0, **options}) as loader:
-        (batch,) = loader
-    return batch
+only = partial(delivered.only, batch_size=COUNT)
 
 
 def test_members_are_decoded_by_their_extension(captions: Path) -> None:
@@ -162,30 +144,6 @@ def test_an_images_name_and_size_come_from_the_index(
         assert list(name) == names
         assert [one.tolist() for one in size] == sizes
         assert all(one.dtype == torch.int64 for one in size)
-
-
-def test_a_sample_that_is_masked_has_its_name_and_no_size(captions: Path) -> None:
-    fields = ("name", "size", "valid", "txt")
-    with Loader(captions, batch_size=COUNT, fields=fields, on_error="mask", max_bad=1) as loader:
-        ((name, size, valid, _),) = loader
-    assert name == [f"s{number}" for number in range(COUNT)]
-    assert valid.tolist() == [True] * (COUNT - 1) + [False]
-    assert size.tolist() == [[20, 30]] * (COUNT - 1) + [[0, 0]]
-
-
-def test_map_sample_sees_name_and_size_and_may_not_change_them(captions: Path) -> None:
-    seen: list[Any] = []
-
-    def look(sample: dict[str, Any]) -> dict[str, Any]:
-        seen.append((sample["name"], sample["size"]))
-        return sample | {"size": (1, 1)}
-
-    with (
-        pytest.raises(ReaderError, match=r"changed 'size' of sample 's0'.*\"my_size\?\""),
-        Loader(captions, fields=("name", "size", "label"), map_sample=look, workers=0) as loader,
-    ):
-        next(iter(loader))
-    assert seen[0] == ("s0", (20, 30))
 
 
 def test_users_decode_members_their_own_way(captions: Path) -> None:
@@ -293,19 +251,16 @@ def test_pad_collate_pads_at_the_ends(write_samples: Write) -> None:
 
 
 def test_map_sample_runs_on_the_dict_of_a_sample_in_the_workers(captions: Path) -> None:
-    def change(sample: dict[str, Any]) -> dict[str, Any]:
-        assert sample["image"].shape == (8, 8, 3)
-        scaled = torch.from_numpy(sample["image"]).permute(2, 0, 1).float() / 255
-        return {**sample, "image": scaled, "label": sample["label"] + len(sample["key"])}
+    seen = []
 
-    image, label, content = only(
-        captions,
-        fields=("image", "label", "json", "key"),
-        transforms=[reader.CenterCrop(8)],
-        map_sample=change,
-    )[:3]
-    (plain,) = only(captions, fields=("image",), transforms=[reader.CenterCrop(8)])
-    assert torch.equal(image, plain.float() / 255)
+    def change(sample: dict[str, Any]) -> dict[str, Any]:
+        seen.append((sample["name"], sample["size"], sample["image"].shape))
+        return {**sample, "label": sample["label"] + len(sample["key"])}
+
+    options: dict[str, Any] = {"transforms": [reader.CenterCrop(8)], "map_sample": change}
+    fields = ("image", "label", "json", "key", "name", "size")
+    _, label, content, *_ = only(captions, fields=fields, workers=1, **options)
+    assert seen == [("s0", (20, 30), (8, 8, 3))]  # here, of the sample that the shapes come from
     assert label.tolist() == [number + 2 for number in range(COUNT)]
     assert content == [{"number": number} for number in range(COUNT)]
 
@@ -358,134 +313,3 @@ def test_an_albumentations_pipeline_that_is_seeded_draws_the_same_with_any_worke
     assert torch.equal(first, again)
     assert torch.equal(second, also)
     assert not torch.equal(first, second)
-
-
-# Geometry: what lies over the image moves with it
-
-HEIGHT, WIDTH = 40, 60
-# A coloured dot at the middle of each box says where the box has gone.
-DOTS = [(6, 8), (30, 12), (20, 44)]  # (y, x) in the stored image
-RADIUS = 2
-
-
-def scene(orientation: int) -> Mapping[str, bytes]:
-    """A stored image with a square for each dot, the same squares as a mask, and as boxes."""
-    mask = np.zeros((HEIGHT, WIDTH), np.uint8)
-    boxes = []
-    for number, (y, x) in enumerate(DOTS, 1):
-        mask[y - RADIUS : y + RADIUS, x - RADIUS : x + RADIUS] = number
-        boxes.append([x - RADIUS, y - RADIUS, 2 * RADIUS, 2 * RADIUS])
-    palette = Image.fromarray(mask)
-    palette.putpalette([0, 0, 0, 255, 0, 0, 0, 255, 0, 0, 0, 255])
-    file = io.BytesIO()
-    palette.save(file, "PNG")
-    content = {"boxes": boxes, "labels": [1, 2, 3], "name": "scene"}
-    return {
-        "png": png(rgb(mask * 80), exif=turned(orientation)),
-        "mask.png": file.getvalue(),
-        "json": json.dumps(content).encode(),
-    }
-
-
-PIPELINES: list[Sequence[Transform]] = [
-    [],
-    [reader.Resize((2 * HEIGHT, 3 * WIDTH))],
-    [reader.RandomHorizontalFlip(1.0)],
-    [reader.RandomVerticalFlip(1.0), reader.RandomHorizontalFlip(1.0)],
-    [reader.CenterCrop((30, 30)), reader.RandomVerticalFlip(1.0)],
-    [reader.Letterbox(96)],
-    [reader.RandomHorizontalFlip(1.0), reader.RandomCrop((50, 50), padding=10)],
-    [reader.RandomResizedCrop((80, 80), scale=(0.3, 0.6)), reader.RandomHorizontalFlip(0.5)],
-    [reader.Resize(longest=120), reader.CenterCrop(130)],
-]
-
-
-@pytest.mark.parametrize("orientation", range(1, 9))
-@pytest.mark.parametrize("pipeline", PIPELINES, ids=str)
-def test_masks_and_boxes_stay_on_what_the_image_shows(
-    write_samples: Write, orientation: int, pipeline: Sequence[Transform]
-) -> None:
-    dataset = write_samples({"a": scene(orientation)})
-    fields = ("image", "mask.png", Boxes("json", format="xywh", labels="labels"))
-    seen = 0
-    read = reading(dataset, pipeline, fields)
-    for position in range(6):
-        sample = read(position)
-        image, mask, found = (sample[name] for name in ("image", "mask.png", "boxes"))
-        assert mask.shape == image.shape[:2]
-        for (x, y, w, h), label in zip(found["boxes"], found["labels"], strict=True):
-            seen += 1
-            top, left, bottom, right = (round(float(v)) for v in (y, x, y + h, x + w))
-            inside = mask[top:bottom, left:right]
-            assert (inside == label).mean() > 0.75, "the box lies on its square"
-            assert abs(int((mask == label).sum()) - float(w * h)) <= 2 * float(w + h)
-            shown = image[top:bottom, left:right][inside == label].mean()
-            assert shown == pytest.approx(80 * label, abs=40)
-        assert set(np.unique(mask)) - {0} >= set(found["labels"].tolist())
-    assert seen
-
-
-def reading(
-    dataset: Path, pipeline: Sequence[Transform], fields: Sequence[Any]
-) -> Callable[[int], dict[str, Any]]:
-    """Read the first sample as it is augmented at a position, in this process."""
-    from reader.fields.field import Recipe
-    from reader.fields.kinds import parse_fields
-    from reader.fields.sample import SampleReader
-
-    opened = reader.Dataset(dataset)
-    samples = SampleReader(opened, Recipe(tuple(pipeline), 0, parse_fields(fields, opened)))
-    return lambda position: samples.read(samples.plan(0, 0, position))
-
-
-def test_a_mask_keeps_its_values_at_any_size_and_its_padding_can_be_chosen(
-    write_samples: Write,
-) -> None:
-    dataset = write_samples({"a": scene(1)})
-    big = reading(dataset, [reader.Resize((400, 600))], ["mask.png"])(0)["mask.png"]
-    small = reading(dataset, [], ["mask.png"])(0)["mask.png"]
-    assert np.array_equal(big, small.repeat(10, 0).repeat(10, 1))
-    field = Mask("mask.png", fill=255)
-    padded = reading(dataset, [reader.CenterCrop((HEIGHT + 4, WIDTH))], [field])(0)["mask.png"]
-    assert (padded[:2] == 255).all()
-    assert np.array_equal(padded[2:-2], small)
-
-
-def test_a_mask_of_another_size_than_its_image_is_refused(write_samples: Write) -> None:
-    dataset = write_samples({"a": {"png": png(grey(0)), "mask.png": png(grey(0, 5, 5))}})
-    reason = r"'a' .*\(it has 5 x 5 pixels, but its index has 30 x 20"
-    with pytest.raises(SampleError, match=reason):
-        only(dataset, fields=["mask.png"])
-
-
-def test_boxes_are_clipped_and_empty_ones_dropped(write_samples: Write) -> None:
-    boxes = [[-5, -5, 14, 10], [50, 30, 60, 40], [25, 10, 25, 30], [30, 15, 31, 20.5]]
-    content = [{"bbox": box, "category_id": n} for n, box in enumerate(boxes)]
-    sample = {"png": png(rgb(grey(0, 40, 60))), "json": json.dumps(content).encode()}
-    field = Boxes("json", path="*.bbox", labels="*.category_id")
-    found = reading(write_samples({"a": sample}), [reader.CenterCrop((40, 30))], [field])(0)[
-        "boxes"
-    ]
-    # The crop begins at x = 15: the first box lies left of it, the second right, the third is thin.
-    assert found["boxes"].tolist() == [[15, 15, 16, 20.5]]
-    assert (found["kept"].tolist(), found["labels"].tolist()) == ([3], [3])
-    assert found["boxes"].dtype == np.float32
-    none = reading(write_samples({"a": sample | {"json": b"[]"}}), [], [field])(0)["boxes"]
-    assert (none["boxes"].shape, none["labels"].shape) == ((0, 4), (0,))
-    whole = reading(write_samples({"a": sample}), [], [field])(0)["boxes"]
-    assert whole["boxes"].tolist() == [[0, 0, 14, 10], [50, 30, 60, 40], [30, 15, 31, 20.5]]
-
-
-def test_where_they_are_missing_a_mask_is_none_and_there_are_no_boxes(write_samples: Write) -> None:
-    dataset = write_samples({"a": scene(1), "b": {"png": png(grey(0))}})
-    fields = (Boxes("json?", format="xywh", labels="labels"), Mask("mask.png?", fill=255))
-    boxes, masks = only(dataset, fields=fields, transforms=[CenterCrop(8)])
-    assert boxes[0]["boxes"].shape[1:] == (4,)
-    assert masks[0].shape == (8, 8)
-    assert masks[1] is None
-    shapes = {name: (tuple(array.shape), array.dtype) for name, array in boxes[1].items()}
-    assert shapes == {
-        "boxes": ((0, 4), torch.float32),
-        "kept": ((0,), torch.int64),
-        "labels": ((0,), torch.int64),
-    }

@@ -1,6 +1,5 @@
 """Arrays over the image follow its transforms, with all bands and in their own type."""
 
-import io
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from delivered import Write, only
-from made_images import encode, turned
+from made_images import encode, npy, png, turned
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -25,11 +24,6 @@ from reader import (
 
 HEIGHT, WIDTH, COUNT = 40, 60, 6
 FILL = 7
-
-
-def npy(array: NDArray[Any]) -> bytes:
-    np.save(file := io.BytesIO(), array)
-    return file.getvalue()
 
 
 def values(number: int, dtype: str, bands: int, height: int = HEIGHT) -> NDArray[Any]:
@@ -147,9 +141,8 @@ def test_an_array_that_is_not_over_the_image_is_named(
 
 def test_bands_that_are_no_array_need_a_decoder(write_samples: Write) -> None:
     array = values(0, "uint16", 3)
-    file = io.BytesIO()
-    Image.new("RGB", (WIDTH, HEIGHT)).save(file, "PNG")
-    packed = write_samples({"s0": {"png": file.getvalue(), "bin": array.tobytes()}})
+    image = png(np.zeros((HEIGHT, WIDTH), np.uint8))
+    packed = write_samples({"s0": {"png": image, "bin": array.tobytes()}})
     with pytest.raises(ArgumentError, match="decode="):
         Loader(packed, batch_size=1, fields=(Bands("bin"),))
     field = Bands("bin", decode=lambda data: np.frombuffer(data, "u2").reshape(array.shape))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from delivered import Write
+from made_images import png
 
 from packer import Writer
 from reader import ArgumentError, Loader, SampleError
@@ -84,38 +85,24 @@ def test_a_number_of_another_kind_than_the_first_is_named_with_the_way_to_a_list
         assert next(iter(loader)) == ([*[1] * 70, 1.5],)
 
 
-def test_a_sample_without_the_value_is_named_and_may_be_allowed(pack_json: Write) -> None:
-    dataset = pack_json([{"n": n, **({"text": "x"} if n != 5 else {})} for n in range(COUNT)])
-    with pytest.raises(SampleError, match=r"shard-000001.tar: sample '00000005'") as error:
+def test_a_sample_without_the_value_or_its_json_is_named_and_may_be_allowed(
+    write_samples: Write,
+) -> None:
+    members = [{"json": b'{"n": 1, "text": "x"}'}, {"json": b'{"n": 2}'}, {}]
+    samples = {f"s{n}": {"png": png(PIXELS)} | found for n, found in enumerate(members)}
+    dataset = write_samples(samples, shard_samples=1)
+    reason = "its .json: it has nothing at 'text'; it has n; to get None for it, write"
+    with pytest.raises(SampleError, match=rf"000001.tar: sample 's1' .*{reason} \"json.text\?\""):
         only(dataset, "json.text")
-    assert (
-        "its .json: it has nothing at 'text'; it has n; to get None for it, write \"json.text?\" in"
-        in str(error.value)
-    )
-    assert only(dataset, "json.text?") == (["x"] * 5 + [None] + ["x"] * 2,)
-
-
-def test_a_value_of_a_sample_without_json_is_asked_for_with_a_mark(tmp_path: Path) -> None:
-    dataset = tmp_path / "shards"
-    with Writer(dataset, progress=False) as writer:
-        writer.write({"image": PIXELS, "json": {"n": 1}})
-        writer.write({"image": PIXELS})
-    with pytest.raises(SampleError, match=r'no member \.json; .* write "json\.n\?" in fields='):
+    with pytest.raises(SampleError, match=r"no member \.json; .* write \"json\.n\?\" in fields="):
         only(dataset, "json.n")
-    assert only(dataset, "json.n?") == ([1, None],)
+    assert only(dataset, "json.n?", "json.text?") == ([1, 2, None], ["x", None, None])
 
 
 @pytest.mark.parametrize("field", ["jsn.text", "json.text.more", "txt.a"])
 def test_what_is_not_in_the_json_of_any_sample_is_refused(pack_json: Write, field: str) -> None:
     with pytest.raises((ArgumentError, SampleError), match=r"no field|nothing at 'more'"):
         only(pack_json([{"text": "x"}] * COUNT), field)
-
-
-def test_bad_samples_are_masked(pack_json: Write) -> None:
-    dataset = pack_json([{"n": n} if n else {} for n in range(COUNT)])
-    numbers, valid = only(dataset, "json.n", "valid", on_error="mask", max_bad=1.0)
-    assert valid.tolist() == [False] + [True] * 7
-    assert numbers.tolist() == list(range(COUNT))
 
 
 def test_map_sample_gets_python_values_and_workers_deliver_the_same(pack_json: Write) -> None:

@@ -1,63 +1,29 @@
 """Key points over an image: found where they were drawn, whatever its transforms."""
 
-import json
 from collections.abc import Sequence
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from delivered import Write, epoch_of, only
-from made_images import encode, make_coco, turned
-from packing import run_pack
-from PIL import Image
 
 import reader
-from packer.options.declared import SourceOptions
 from reader import (
     ArgumentError,
     CenterCrop,
-    Letterbox,
     Loader,
     Points,
-    RandomCrop,
     RandomHorizontalFlip,
-    RandomResizedCrop,
     RandomVerticalFlip,
     Resize,
-    SampleError,
 )
-from reader.format import Manifest
 
 pytestmark = pytest.mark.usefixtures("no_leftovers")
 
 HEIGHT, WIDTH = 48, 64
 NAMES = ["nose", "left_eye", "right_eye"]
-# The corners of blocks of 4 pixels in each colour: red, green and blue.
-CORNERS = np.array([(40, 12), (20, 28), (8, 8)])
-MIDDLES = CORNERS + 2
-
-
-def drawn(height: int = HEIGHT, width: int = WIDTH) -> Image.Image:
-    pixels = np.zeros((height, width, 3), np.uint8)
-    for channel, (x, y) in enumerate(CORNERS):
-        pixels[y : y + 4, x : x + 4, channel] = 255
-    return Image.fromarray(pixels)
-
-
-def middles(image: torch.Tensor) -> list[tuple[float, float] | None]:
-    """The middle of what is bright in each channel of an image (3, H, W), in pixel edges."""
-    found: list[tuple[float, float] | None] = []
-    for channel in (np.asarray(image).astype(np.float64) - 128).clip(0):  # not a border's grey
-        total = channel.sum()
-        if not total:
-            found.append(None)
-            continue
-        rows, columns = channel.sum(axis=1), channel.sum(axis=0)
-        x = (columns @ (np.arange(len(columns)) + 0.5)) / total
-        found.append((x, (rows @ (np.arange(len(rows)) + 0.5)) / total))
-    return found
+MIDDLES = np.array([(42, 14), (22, 30), (10, 10)])
 
 
 def flat(points: Any, visible: Sequence[int] = (2, 2, 2)) -> list[float]:
@@ -65,84 +31,23 @@ def flat(points: Any, visible: Sequence[int] = (2, 2, 2)) -> list[float]:
 
 
 @pytest.fixture
-def write(write_samples: Write) -> Write:
-    """`write({"keypoints": [...]}, ...)`: a drawing for each content of its json."""
-
-    def make(*contents: Any, ext: str = "json", **options: Any) -> Path:
-        png = encode(drawn(), "PNG")
-        data = [one if isinstance(one, bytes) else json.dumps(one).encode() for one in contents]
-        return write_samples(
-            {f"s{n}": {"png": png, ext: each} for n, each in enumerate(data)}, **options
-        )
-
-    return make
+def write(write_over: Write) -> Write:
+    return partial(write_over, (HEIGHT, WIDTH))
 
 
-def read(dataset: Path, field: Any, **options: Any) -> list[Any]:
-    found = epoch_of(dataset, fields=("image", field), **options)
-    return [(images[0], points[0]) for images, points in found]
-
-
-@pytest.mark.parametrize(
-    "transforms",
-    [
-        [],
-        [Resize((96, 64))],
-        [Resize((30, 101), antialias=True)],
-        [CenterCrop((40, 50)), Resize((80, 100))],
-        [RandomCrop((40, 56)), RandomHorizontalFlip(1.0)],
-        [RandomHorizontalFlip(1.0), RandomCrop((40, 56)), RandomVerticalFlip(1.0)],
-        [Letterbox((100, 90))],
-        [CenterCrop((70, 90)), RandomVerticalFlip(1.0)],
-        [RandomResizedCrop(60, scale=(0.5, 1)), RandomHorizontalFlip(0.5)],
-    ],
-    ids=repr,
-)
-def test_points_are_where_they_were_drawn(write: Write, transforms: Any) -> None:
-    dataset = write(*[{"keypoints": [flat(MIDDLES)]}] * 4)
-    seen = 0
-    for image, found in read(dataset, Points("json"), transforms=transforms, seed=3):
-        points = found["keypoints"]
-        assert (points.shape, points.dtype) == ((1, 3, 3), torch.float32)
-        for point, middle in zip(points[0].tolist(), middles(image), strict=True):
-            height, width = image.shape[1:]
-            is_whole = 3 < point[0] < width - 3 and 3 < point[1] < height - 3
-            if middle is not None and is_whole:
-                assert point[:2] == pytest.approx(middle, abs=0.6)
-                assert point[2] == 2
-                seen += 1
-    assert seen >= 4
-
-
-@pytest.mark.parametrize("upright", [True, False])
-@pytest.mark.parametrize("orientation", range(1, 9))
-def test_points_follow_the_orientation_and_sides_follow_what_is_mirrored(
-    write_samples: Write, orientation: int, upright: bool
-) -> None:
-    stored = encode(drawn(), "PNG", exif=turned(orientation))
-    content = json.dumps({"keypoints": [flat(MIDDLES)]}).encode()
-    dataset = reader.Dataset(
-        write_samples({"a": {"png": stored, "json": content}}), upright=upright
-    )
-    names = ["none", "left", "right"]
-    ((image, found),) = read(dataset, Points("json", names=names))  # type: ignore[arg-type]
-    red, green, blue = middles(image)
-    if upright and orientation in (2, 4, 5, 7):  # as a mirror shows what was annotated
-        green, blue = blue, green
-    assert found["keypoints"][0, :, :2].tolist() == [
-        pytest.approx(each) for each in (red, green, blue)
-    ]
+def read(dataset: Any, field: Any, **options: Any) -> list[Any]:
+    return [found[0] for (found,) in epoch_of(dataset, fields=(field,), **options)]
 
 
 def test_a_point_that_is_cropped_away_is_not_visible_and_keeps_its_place(write: Write) -> None:
     points = [(40, 12), (0, 0), (8, 8)]
     dataset = write({"keypoints": [flat(points, (2, 0, 1)), None]})
-    ((_, found),) = read(dataset, Points("json"), transforms=[CenterCrop((48, 40))])
+    (found,) = read(dataset, Points("json"), transforms=[CenterCrop((48, 40))])
     assert found["keypoints"].tolist() == [
         [[28, 12, 2], [0, 0, 0], [-4, 8, 0]],
         [[0, 0, 0], [0, 0, 0], [0, 0, 0]],
     ]
-    ((_, found),) = read(dataset, Points("json"), transforms=[CenterCrop((64, 64))])
+    (found,) = read(dataset, Points("json"), transforms=[CenterCrop((64, 64))])
     assert found["keypoints"][0].tolist() == [[40, 20, 2], [0, 0, 0], [8, 16, 1]]
 
 
@@ -157,16 +62,16 @@ def test_left_and_right_change_places_where_the_image_is_mirrored(write: Write) 
         Points("json", names=["a", "left eye", "right eye"]),
         Points("json", names=["Nose", "EyeLeft", "EyeRight"]),
     ):
-        ((_, found),) = read(dataset, field, transforms=[flip])
+        (found,) = read(dataset, field, transforms=[flip])
         assert found["keypoints"][0].tolist() == mirrored
-        ((_, found),) = read(dataset, field, transforms=[flip, flip])
+        (found,) = read(dataset, field, transforms=[flip, flip])
         assert found["keypoints"][0].tolist() == np.reshape(flat(given, (2, 1, 2)), (3, 3)).tolist()
-        ((_, found),) = read(dataset, field, transforms=[flip, RandomVerticalFlip(1.0)])
+        (found,) = read(dataset, field, transforms=[flip, RandomVerticalFlip(1.0)])
         assert found["keypoints"][0, 1].tolist() == [24, 36, 1]  # turned, not mirrored
-        ((_, found),) = read(dataset, field, transforms=[RandomVerticalFlip(1.0)])
+        (found,) = read(dataset, field, transforms=[RandomVerticalFlip(1.0)])
         assert found["keypoints"][0, 1].tolist() == [20, 36, 2]
     for field in (Points("json"), Points("json", names=NAMES, flip=())):
-        ((_, found),) = read(dataset, field, transforms=[flip])
+        (found,) = read(dataset, field, transforms=[flip])
         assert found["keypoints"][0, 1].tolist() == [24, 12, 1]
 
 
@@ -176,7 +81,7 @@ def test_points_without_a_visibility_are_all_seen_and_may_be_nested_or_fractions
     points = (np.array([(16, 12), (32, 24)]) / (WIDTH, HEIGHT)).tolist()
     dataset = write({"face": {"marks": [points]}, "kind": [7]})
     field = Points("json", path="face.marks", format="xy", labels="kind", normalized=True)
-    ((_, found),) = read(dataset, field)
+    (found,) = read(dataset, field)
     assert found["keypoints"].tolist() == [[[16, 12, 2], [32, 24, 2]]]
     assert found["labels"].tolist() == [7]
 
@@ -185,30 +90,19 @@ def test_points_that_are_middles_of_pixels_stay_those_of_the_same_pixels(write: 
     pixel = [[7, 4, 2], [0, 0, 2], [WIDTH - 1, HEIGHT - 1, 2]]
     dataset = write({"keypoints": [pixel]})
     field = Points("json", centers=True)
-    ((_, found),) = read(dataset, field, transforms=[RandomHorizontalFlip(1.0)])
+    (found,) = read(dataset, field, transforms=[RandomHorizontalFlip(1.0)])
     assert found["keypoints"][0].tolist() == [[56, 4, 2], [63, 0, 2], [0, 47, 2]]
-    ((_, found),) = read(dataset, field, transforms=[Resize((24, 32))])
+    (found,) = read(dataset, field, transforms=[Resize((24, 32))])
     assert found["keypoints"][0, 0].tolist() == [3.25, 1.75, 2]
 
 
 def test_yolos_poses_are_read_as_pixels_with_their_classes(write: Write) -> None:
     dataset = write(b"3 0.5 0.5 0.2 0.2 0.25 0.25 2 0 0 0\n", b"", ext="txt")
-    (_, first), (_, second) = read(dataset, Points("txt"))
+    first, second = read(dataset, Points("txt"))
     assert first["keypoints"].tolist() == [[[16, 12, 2], [0, 0, 0]]]
     assert first["labels"].tolist() == [3]
     assert second["keypoints"].shape == (0, 0, 3)
     assert second["labels"].shape == (0,)
-
-
-def test_a_sample_without_the_member_has_no_points(write_samples: Write) -> None:
-    content = json.dumps({"keypoints": [flat(MIDDLES)]}).encode()
-    png = encode(drawn(), "PNG")
-    dataset = write_samples({"a": {"png": png, "json": content}, "b": {"png": png}})
-    (_, one), (_, none) = read(dataset, Points("json?", names=NAMES))
-    assert one["keypoints"].shape == (1, 3, 3)
-    assert none["keypoints"].shape == (0, 3, 3)
-    with pytest.raises(SampleError, match=r'to get no points for it, write "json\?" in fields='):
-        read(dataset, Points("json"))
 
 
 def test_rows_of_points_are_those_of_the_boxes_that_are_kept(write: Write) -> None:
@@ -219,53 +113,6 @@ def test_rows_of_points_are_those_of_the_boxes_that_are_kept(write: Write) -> No
     assert boxes["kept"].tolist() == [1]
     (kept,) = points["keypoints"][boxes["kept"]].tolist()
     assert kept[0] == [26, 6, 2]
-
-
-def test_cocos_key_points_are_read_with_the_names_of_their_category(tmp_path: Path) -> None:
-    people = [
-        {"bbox": [4, 4, 44, 40], "keypoints": flat(MIDDLES, (2, 1, 2)), "category_id": 1},
-        {"bbox": [0, 0, 9, 9], "category_id": 1},
-    ]
-    category = {"id": 1, "name": "person", "keypoints": NAMES, "skeleton": [[1, 2]]}
-    file = make_coco(tmp_path, {"1.jpg": people}, category)
-    (tmp_path / "images" / "1.jpg").write_bytes(encode(drawn(60, 80), "JPEG", quality=95))
-    run_pack(file, tmp_path / "shards", seed=None, source=SourceOptions(root="images"))
-    flip = [RandomHorizontalFlip(1.0)]
-    ((image, found),) = read(tmp_path / "shards", Points("json"), transforms=flip)
-    nose, left, right = middles(image)
-    expected = np.array([[*nose, 2], [*right, 2], [*left, 1]])  # type: ignore[misc]
-    assert np.abs(found["keypoints"][0].numpy() - expected).max() < 0.6
-    assert not found["keypoints"][1].any()
-    names = Manifest.load(tmp_path / "shards").boxes["json"].keypoints
-    assert names == tuple(NAMES)
-
-
-@pytest.mark.parametrize(
-    ("field", "content", "reason"),
-    [
-        (Points("json"), {"boxes": []}, "nothing at 'keypoints'; it has boxes"),
-        (Points("json"), {"keypoints": [[1, 2]]}, "x, y and a visibility .* format='xyv' right"),
-        (Points("json"), {"keypoints": [[[1, 2], [3, 4], [5, 6]]]}, "format='xyv' right"),
-        (Points("json", format="xy"), {"keypoints": [[1, 2, 2]]}, "list of x and y"),
-        (Points("json"), {"keypoints": ["a b c"]}, "format='xyv' right"),
-        (Points("json"), {"keypoints": [[1, 2, 2], [1, 2, 2, 3, 4, 2]]}, "have 1, 2 points"),
-        (Points("json", names=NAMES), {"keypoints": [[1, 2, 2]]}, "have 1 points; names= .* for 3"),
-        (Points("json", flip=[(3, 4)]), {"keypoints": [[1, 2, 2]]}, "have 1 points; .* are for 5"),
-        (Points("json"), {"keypoints": [[0.5, 0.2, 2]]}, r"give Points\(\.\.\., normalized=True\)"),
-        (Points("json", normalized=True), {"keypoints": [[5, 0.2, 2]]}, "its points reach to 5"),
-        (Points("json", labels="c"), {"keypoints": [[5, 6, 2]], "c": [1, 2]}, "2 c for 1 points"),
-        (
-            Points("json"),
-            b'{"keypoints": [[NaN, 1, 2]]}',
-            "its points have numbers that are not finite",
-        ),
-    ],
-)
-def test_what_would_be_misread_is_refused_by_name(
-    write: Write, field: Points, content: Any, reason: str
-) -> None:
-    with pytest.raises(SampleError, match=rf"sample 's0' .*{reason}"):
-        read(write(content), field)
 
 
 def test_the_gpus_decoder_refuses_points(write: Write) -> None:

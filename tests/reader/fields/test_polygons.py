@@ -2,33 +2,22 @@
 
 import io
 import json
+from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
 import pytest
-import torch
 from delivered import Write, epoch_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_images import encode, make_coco, turned
-from packing import run_pack
-from PIL import Image
 
-from packer.options.declared import SourceOptions
 from reader import (
     CenterCrop,
-    Letterbox,
     Loader,
     Polygons,
-    RandomCrop,
     RandomHorizontalFlip,
-    RandomResizedCrop,
-    RandomVerticalFlip,
-    Resize,
-    SampleError,
 )
 
 pytestmark = pytest.mark.usefixtures("no_leftovers")
@@ -45,68 +34,13 @@ def rings(found: Any) -> list[list[list[float]]]:
     return [found["points"][first:last].tolist() for first, last in pairwise(offsets)]
 
 
-def filled(corners: Any, height: int, width: int) -> Any:
-    """The pixels (height, width) whose middles lie in a polygon, by OpenCV, to an eighth."""
-    large = np.zeros((height * 8, width * 8), np.uint8)
-    points = (np.reshape(corners, (-1, 2)) * 8 - 0.5).round().astype(np.int32)
-    cv2.fillPoly(large, [points], 1)
-    return large.reshape(height, 8, width, 8).mean(axis=(1, 3)) > 0.5
-
-
 @pytest.fixture
-def write(write_samples: Write) -> Write:
-    """`write({"segmentation": [...]}, ...)`: images with masks of both shapes, and these."""
-
-    def make(*contents: Any, ext: str = "json", **exif: Any) -> Path:
-        mask = filled(U_SHAPE, HEIGHT, WIDTH) + 2 * filled(TRIANGLE, HEIGHT, WIDTH).astype(np.uint8)
-        png = encode(Image.new("RGB", (WIDTH, HEIGHT)), "PNG", **exif)
-        over = encode(Image.fromarray(mask.astype(np.uint8)), "PNG")
-        data = [one if isinstance(one, bytes) else json.dumps(one).encode() for one in contents]
-        samples = {
-            f"s{n}": {"png": png, ext: each, "mask.png": over} for n, each in enumerate(data)
-        }
-        return write_samples(samples)
-
-    return make
+def write(write_over: Write) -> Write:
+    return partial(write_over, (HEIGHT, WIDTH))
 
 
 def read(dataset: Any, field: Any, **options: Any) -> list[Any]:
     return [found[0] for (found,) in epoch_of(dataset, fields=(field,), **options)]
-
-
-TRANSFORMS = [
-    [],
-    [Resize((120, 240))],
-    [CenterCrop((30, 44)), Resize((60, 88))],
-    [RandomCrop((44, 50)), RandomHorizontalFlip(1.0), RandomVerticalFlip(1.0)],
-    [Letterbox((100, 90))],
-    [CenterCrop((70, 70)), RandomHorizontalFlip(1.0)],
-    [RandomResizedCrop(64, scale=(0.2, 0.6), antialias=True), RandomHorizontalFlip(0.5)],
-]
-
-
-@pytest.mark.parametrize("orientation", [1, 6, 7])
-@pytest.mark.parametrize("transforms", TRANSFORMS, ids=repr)
-def test_polygons_cover_what_the_mask_covers(
-    write: Write, transforms: Any, orientation: int
-) -> None:
-    dataset = write(*[{"segmentation": [[U_SHAPE], [TRIANGLE]]}] * 3, exif=turned(orientation))
-    fields = (Polygons("json"), "mask.png")
-    with Loader(dataset, fields=fields, transforms=transforms, workers=0, seed=7) as loader:
-        for (found,), masks in loader:
-            height, width = masks.shape[1:]
-            assert found["points"].dtype == torch.float32
-            assert found["offsets"].dtype == found["kept"].dtype == torch.int64
-            drawn = {0: 0, 1: 0}
-            for owner, corners in zip(found["kept"].tolist(), rings(found), strict=True):
-                drawn[owner] |= filled(corners, height, width)
-                array = np.array(corners)
-                assert (array >= 0).all()
-                assert (array <= (width, height)).all()
-            for owner, covered in drawn.items():
-                expected = masks[0].numpy() == owner + 1
-                differs = np.count_nonzero(expected != covered)
-                assert differs <= 0.03 * height * width  # of pixels along the outlines
 
 
 def test_the_pieces_of_a_cut_polygon_stay_joined_and_those_outside_are_dropped(
@@ -191,19 +125,6 @@ def test_lists_of_points_and_masks_of_crowds_are_told_apart(write: Write) -> Non
     assert [len(corners) for corners in rings(found)] == [3, 3, 3, 4]
 
 
-def test_what_packer_packs_of_coco_is_read_without_arguments(tmp_path: Path) -> None:
-    crowd = {"counts": "a", "size": [9, 9]}
-    objects = [
-        {"bbox": [30, 4, 15, 26], "segmentation": [TRIANGLE], "category_id": 1},
-        {"bbox": [0, 0, 9, 9], "segmentation": crowd, "category_id": 1},
-    ]
-    file = make_coco(tmp_path, {"1.jpg": objects}, {"id": 1, "name": "cat"})
-    run_pack(file, tmp_path / "shards", seed=None, source=SourceOptions(root="images"))
-    (found,) = read(tmp_path / "shards", Polygons("json", labels="categories"))
-    assert rings(found) == [np.reshape(TRIANGLE, (3, 2)).tolist()]
-    assert (found["kept"].tolist(), found["labels"].tolist()) == ([0], [0])
-
-
 def test_polygons_outside_of_their_image_are_counted(write: Write) -> None:
     outside = [90, 10, 99, 10, 99, 20]
     dataset = write({"segmentation": [[outside], [TRIANGLE]]})
@@ -228,31 +149,6 @@ def test_what_is_clipped_is_what_is_left_of_a_hull(corners: list[tuple[int, int]
     expected, _ = cv2.intersectConvexConvex(hull.astype(np.float32), window)
     found = _clipped(hull, np.zeros(2), np.array([WIDTH, HEIGHT], np.float64))
     assert _area(found) == pytest.approx(expected, abs=0.05)
-
-
-@pytest.mark.parametrize(
-    ("field", "content", "reason"),
-    [
-        (Polygons("json"), {"boxes": []}, "nothing at 'segmentation'; it has boxes"),
-        (Polygons("json"), {"segmentation": [[[1, 2, 3]]]}, "no list of x and y"),
-        (Polygons("json"), {"segmentation": ["abc"]}, "no list of x and y"),
-        (Polygons("json"), {"segmentation": [{"x": 1}]}, "no list of x and y"),
-        (Polygons("json", format="cxcywhr"), {"segmentation": [[1, 2, 3]]}, "no list of five"),
-        (Polygons("json"), {"segmentation": [[0, 0, 0.5, 0, 1, 1]]}, r"give Polygons\(\.\.\., nor"),
-        (Polygons("json", labels="c"), {"segmentation": [[]], "c": []}, "0 c for 1 polygons"),
-    ],
-)
-def test_what_would_be_misread_is_refused_by_name(
-    write: Write, field: Polygons, content: Any, reason: str
-) -> None:
-    with pytest.raises(SampleError, match=rf"sample 's0' .*{reason}"):
-        read(write(content), field)
-
-
-@pytest.mark.parametrize("line", [b"0 0.5 0.5 0.1 0.1", b"1 0 0 1 0 1 1 0"])
-def test_lines_that_are_no_outlines_are_refused(write: Write, line: bytes) -> None:
-    with pytest.raises(SampleError, match=r"line 1 has [58] numbers; a line of an outline"):
-        read(write(line, ext="txt"), Polygons("txt"))
 
 
 def test_a_decoder_may_give_arrays(write: Write) -> None:

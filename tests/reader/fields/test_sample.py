@@ -1,6 +1,5 @@
 """`map_sample`: what it gives for each sample is what arrives, whatever its shape."""
 
-import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from delivered import Write, epoch_of
+from made_images import png
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -23,12 +23,6 @@ Pixels = NDArray[Any]
 
 def pixels_of(number: int) -> Pixels:
     return np.random.default_rng(number).integers(0, 255, (*SIZES[number], 3), np.uint8)
-
-
-def png(pixels: Pixels) -> bytes:
-    file = io.BytesIO()
-    Image.fromarray(pixels).save(file, "PNG")
-    return file.getvalue()
 
 
 @pytest.fixture
@@ -59,82 +53,59 @@ def first_planes(image: Pixels) -> torch.Tensor:
     return torch.from_numpy(np.ascontiguousarray(image)).permute(2, 0, 1)
 
 
-# What map_sample makes of an image, and what has to arrive for it.
-def planes(image: Pixels) -> torch.Tensor:
-    """The planes of a resized image."""
-    return first_planes(resized(image))
+def arriving(made: Any) -> torch.Tensor:
+    """What has to arrive of an image that map_sample made: a tensor as it is, else its planes."""
+    if isinstance(made, torch.Tensor):
+        return made
+    pixels = np.array(made, order="C")
+    return torch.from_numpy(pixels) if 3 in (pixels.ndim + 1, len(pixels)) else first_planes(pixels)
 
 
-# What map_sample makes of an image, and what has to arrive for it; alone, both.
-RESIZERS: dict[str, list[Callable[[Pixels], Any]]] = {
-    "array of (H, W, 3)": [resized, planes],
-    "array of (3, H, W)": [lambda image: resized(image).transpose(2, 0, 1), planes],
-    "tensor of (3, H, W)": [planes],
-    "normalised float32": [lambda image: planes(image).float() / 255 - 0.5],
-    "float16": [
-        lambda image: (resized(image) / 256).astype(np.float16),
-        lambda image: first_planes((resized(image) / 256).astype(np.float16)),
-    ],
-    "one channel": [lambda image: planes(image)[:1]],
-    "grey without a channel": [
-        lambda image: resized(image)[..., 1],
-        lambda image: torch.from_numpy(resized(image)[..., 1].copy()),
-    ],
-    "Pillow": [lambda image: Image.fromarray(resized(image)), planes],
+# What map_sample makes of an image.
+RESIZED: dict[str, Callable[[Pixels], Any]] = {
+    "array of (H, W, 3)": resized,
+    "array of (3, H, W)": lambda image: resized(image).transpose(2, 0, 1),
+    "tensor of (3, H, W)": lambda image: first_planes(resized(image)),
+    "normalised float32": lambda image: first_planes(resized(image)).float() / 255 - 0.5,
+    "float16": lambda image: (resized(image) / 256).astype(np.float16),
+    "one channel": lambda image: first_planes(resized(image))[:1],
+    "grey without a channel": lambda image: resized(image)[..., 1],
+    "Pillow": lambda image: Image.fromarray(resized(image)),
+}
+LEFT: dict[str, Callable[[Pixels], Any]] = {
+    "as they are": lambda image: image,
+    "transposed": lambda image: image.transpose(1, 0, 2),
+    "larger": lambda image: image.repeat(2, 0),
+    "smaller": lambda image: image[1:, :-2],
+    "float tensors": lambda image: first_planes(image).float() / 255,
+    "Pillow images": Image.fromarray,
+    "single channels": lambda image: first_planes(image)[2:],
 }
 
 
-@pytest.mark.parametrize("name", RESIZERS)
-def test_images_of_many_sizes_that_map_sample_resizes_come_as_one_tensor(
-    varied: Path, name: str
-) -> None:
-    change, expected = RESIZERS[name][0], RESIZERS[name][-1]
-    given = batches(
-        varied,
-        fields=("image", "label", "key"),
-        map_sample=lambda sample: {**sample, "image": change(sample["image"])},
-    )
-    assert [len(images) for images, _, _ in given] == [3, 3, 2]
-    for start, (images, labels, keys) in zip((0, 3, 6), given, strict=True):
-        wanted = [expected(pixels_of(start + row)) for row in range(len(images))]
-        assert (images.dtype, images.shape[1:]) == (wanted[0].dtype, wanted[0].shape)
-        assert torch.equal(images, torch.stack(wanted))
-        assert labels.tolist() == [(start + row) % 2 for row in range(len(images))]
-        assert keys == [f"s{start + row}" for row in range(len(images))]
-
-
-# What leaves many sizes, and what has to arrive.
-LEAVERS: dict[str, list[Callable[[Pixels], Any]]] = {
-    "as they are": [lambda image: image, first_planes],
-    "transposed": [
-        lambda image: image.transpose(1, 0, 2),
-        lambda image: first_planes(image.transpose(1, 0, 2)),
-    ],
-    "larger": [lambda image: image.repeat(2, 0), lambda image: first_planes(image.repeat(2, 0))],
-    "smaller": [lambda image: image[1:, :-2], lambda image: first_planes(image[1:, :-2])],
-    "float tensors": [lambda image: first_planes(image).float() / 255],
-    "Pillow": [Image.fromarray, first_planes],
-    "one channel": [lambda image: first_planes(image)[2:]],
-}
-
-
-@pytest.mark.parametrize("name", LEAVERS)
+@pytest.mark.parametrize("name", [*RESIZED, *LEFT])
 @pytest.mark.parametrize("batch_size", [1, 3])
-def test_images_that_map_sample_leaves_in_many_sizes_come_as_lists(
+def test_images_that_map_sample_resizes_come_as_a_tensor_and_those_of_many_sizes_as_a_list(
     varied: Path, name: str, batch_size: int
 ) -> None:
-    change, expected = LEAVERS[name][0], LEAVERS[name][-1]
+    change = (RESIZED | LEFT)[name]
     given = batches(
         varied,
         batch_size=batch_size,
-        workers=batch_size - 1,
+        workers=int(name in LEFT and batch_size > 1),
+        fields=("image", "label", "key"),
         map_sample=lambda sample: {**sample, "image": change(sample["image"])},
     )
-    assert all(isinstance(images, list) is (batch_size > 1) for (images,) in given)
-    images = [image for (images,) in given for image in images]
-    assert len(images) == len(SIZES)
-    for number, image in enumerate(images):
-        assert torch.equal(image, expected(pixels_of(number)))
+    number = 0
+    for images, labels, keys in given:
+        assert isinstance(images, list) is (name in LEFT and batch_size > 1)
+        for image, label, key in zip(images, labels.tolist(), keys, strict=True):
+            expected = arriving(change(pixels_of(number)))
+            assert image.dtype == expected.dtype
+            assert torch.equal(image, expected)
+            assert (label, key) == (number % 2, f"s{number}")
+            number += 1
+    assert number == len(SIZES)
 
 
 @pytest.mark.parametrize("odd", [0, 1, 4])
@@ -187,47 +158,6 @@ def test_masks_that_map_sample_leaves_as_they_are_come_as_lists_beside_one_tenso
             number += 1
 
 
-def damaged(write_samples: Write, bad: int) -> Path:
-    """The photographs, one of which does not decode."""
-    samples = {f"s{n}": {"png": png(pixels_of(n))} for n in range(len(SIZES))}
-    dataset = write_samples(samples, labels=[1] * len(SIZES))
-    shard, data = dataset / "shard-000000.tar", samples[f"s{bad}"]["png"]
-    shard.write_bytes(shard.read_bytes().replace(data, data[:60] + bytes(len(data) - 60)))
-    return dataset
-
-
-@pytest.mark.parametrize("bad", [0, 2])
-@pytest.mark.parametrize("resizes", [True, False])
-def test_a_bad_sample_is_masked_black_or_substituted_among_many_sizes(
-    write_samples: Write, bad: int, resizes: bool
-) -> None:
-    def change(sample: Sample) -> Sample:
-        return {**sample, "image": resized(sample["image"])} if resizes else sample
-
-    dataset = damaged(write_samples, bad)
-    for on_error in ("mask", "substitute"):
-        given = batches(
-            dataset,
-            batch_size=4,
-            fields=("image", "label", "index", "valid"),
-            map_sample=change,
-            on_error=on_error,
-            max_bad=1.0,
-        )
-        for images, labels, index, valid in given:
-            assert isinstance(images, torch.Tensor) == resizes
-            for row, (image, number) in enumerate(zip(images, index.tolist(), strict=True)):
-                is_masked = number == bad
-                assert valid[row] == (not is_masked)
-                assert labels[row] == (-1 if is_masked else 1)
-                if is_masked:
-                    assert image.shape[0] == 3
-                    assert not image.any()
-                else:
-                    wanted = change({"image": pixels_of(number)})["image"]
-                    assert torch.equal(image, first_planes(wanted))
-
-
 def test_labels_that_become_vectors_come_as_one_tensor_and_of_many_lengths_as_a_list(
     varied: Path,
 ) -> None:
@@ -278,16 +208,15 @@ def test_what_map_sample_adds_is_a_field_or_refused(varied: Path) -> None:
     assert means.tolist() == [pixels_of(number).mean() for number in range(len(SIZES))]
 
 
-@pytest.mark.parametrize(("name", "value"), [("key", "mine"), ("index", 77), ("valid", True)])
+@pytest.mark.parametrize(
+    ("name", "value"), [("key", "mine"), ("index", 77), ("valid", True), ("size", (1, 1))]
+)
 def test_a_field_that_map_sample_cannot_change_is_not_dropped_in_silence(
     varied: Path, name: str, value: Any
 ) -> None:
-    with pytest.raises(ReaderError, match=f"changed '{name}' of sample 's0'"):
-        batches(
-            varied,
-            fields=("image", "key", "index", "valid"),
-            map_sample=lambda sample: {**sample, name: value},
-        )
+    fields = ("image", "key", "index", "valid", "size")
+    with pytest.raises(ReaderError, match=f"changed '{name}' of sample 's0'.*\"my_{name}\\?\""):
+        batches(varied, fields=fields, map_sample=lambda sample: {**sample, name: value})
 
 
 def test_an_image_that_may_be_either_way_round_is_refused(varied: Path) -> None:

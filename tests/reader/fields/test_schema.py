@@ -95,7 +95,7 @@ def test_a_batch_of_one_sample_is_a_tensor_whatever_its_size(varied_pictures: Pa
 def test_further_pictures_arrive_as_the_image_does(varied_pictures: Path) -> None:
     fields = ("image", "right.png", "near.jpg", "far.webp?", "depth.png")
     options: dict[str, Any] = {"batch_size": 5, "workers": 0, "fields": fields}
-    for transform in (CenterCrop((3, 16)), Resize((24, 24)), RandomResizedCrop(24)):
+    for transform in (CenterCrop((3, 16)), Resize((24, 24)), RandomResizedCrop(24, antialias=True)):
         image, right, near, far, depth = only(varied_pictures, transforms=[transform], **options)
         assert image.shape == right.shape == near.shape
         assert [picture.shape for picture in far] == [image.shape[1:]] * 5

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from delivered import COUNT, damage
-from made_images import encode, make_image
+import torch
+from delivered import COUNT, Write, damage, only
+from made_images import encode, make_image, npy
 
-from reader import CenterCrop, Dataset, Loader, SampleError
+from reader import Boxes, CenterCrop, Dataset, Loader, Points, Polygons, SampleError
 from reader.order.shuffle import GlobalShuffle
 
 BAD = [4, 17, 18, 38]
@@ -29,21 +30,6 @@ def load(folder: Path | Dataset, **options: Any) -> Loader:
     fields = ("image", "label", "index", "valid")
     arguments = {"batch_size": 8, "workers": 0, "transforms": [CenterCrop(16)], "fields": fields}
     return Loader(folder, **{**arguments, **options})
-
-
-def test_masked_samples_are_black_and_not_valid(damaged: Path) -> None:
-    with load(damaged, on_error="mask", max_bad=0.2, workers=2) as loader:
-        rows = [row for batch in loader for row in zip(*batch, strict=True)]
-        assert [int(index) for _, _, index, _ in rows] == list(range(COUNT))
-        for image, label, index, valid in rows:
-            is_bad = int(index) in BAD
-            assert bool(valid) is not is_bad
-            assert (int(label) == -1) is is_bad
-            assert bool(image.any()) is not is_bad
-        assert sorted(loader.bad_samples) == BAD
-        assert loader.statistics().bad == len(BAD)
-        for number, reason in loader.bad_samples.items():
-            assert repr(loader.dataset.keys[number]) in reason
 
 
 @pytest.mark.parametrize(
@@ -174,6 +160,57 @@ def test_more_bad_samples_than_allowed_are_an_error(
             return
         with pytest.raises(SampleError, match=reason):
             list(loader)
+
+
+# What there is of a bad sample, in fields of each kind
+
+KINDS = ("image", "mask.png", Boxes("json"), Points("json"), Polygons("json"), "label", "json")
+KINDS += ("json.n", "txt", "npy", "name", "size", "valid")
+
+
+@pytest.mark.parametrize("bad", [0, 1])  # the shapes are learnt from the first that can be read
+@pytest.mark.parametrize("member", ["png", "mask.png", "json", "npy"])
+@pytest.mark.parametrize("sizes", [[(9, 16), (9, 16)], [(9, 16), (20, 12)]], ids=["one", "many"])
+def test_of_a_bad_sample_there_is_nothing_in_any_field_or_all_of_another(
+    write_samples: Write, bad: int, member: str, sizes: list[tuple[int, int]]
+) -> None:
+    content = b'{"boxes": [[1, 2, 5, 6]], "keypoints": [], "segmentation": [], "n": 7}'
+    samples = {}
+    for number, size in enumerate(sizes):
+        image, mask = make_image(number, *size), make_image(5 + number, *size, "L")
+        members = {"png": encode(image, "PNG"), "mask.png": encode(mask, "PNG"), "json": content}
+        samples[f"s{number}"] = {**members, "txt": b"a", "npy": npy(np.ones(2))}
+    sound = only(write_samples(samples, labels=[1, 1]), batch_size=2, fields=KINDS)
+    if member != "png":
+        samples[f"s{bad}"][member] = b"damaged"
+    dataset = write_samples(samples, labels=[1, 1])
+    if member == "png":
+        damage(dataset, bad)
+    options: dict[str, Any] = {"batch_size": 2, "max_bad": 1.0}
+    masked = only(dataset, fields=KINDS, on_error="mask", **options)
+    substituted = only(dataset, fields=KINDS, on_error="substitute", **options)
+    for found, expected, other in zip(masked, sound, substituted, strict=True):
+        assert_same(found[1 - bad], expected[1 - bad])
+        assert_same(other[bad], expected[1 - bad])
+    image, mask, boxes, points, polygons, label, *others = (column[bad] for column in masked)
+    assert image.shape[0] == 3
+    assert not image.any()
+    assert not mask.any()
+    assert (boxes, points, polygons, label) == (None, None, None, -1)
+    content, number, text, array, name, size, valid = others
+    assert (content, number, text, array.tolist(), name) == (None, 0, None, [0, 0], f"s{bad}")
+    assert (size.tolist(), valid) == ([0, 0], False)
+    crop: dict[str, Any] = {"transforms": [CenterCrop(8)], "views": 3}
+    fields = (*KINDS[:3], "npy")
+    images, masks, boxes, _ = only(dataset, fields=fields, on_error="mask", **crop, **options)
+    for image, mask, found in zip(images, masks, boxes, strict=True):
+        assert [part[bad].any().item() for part in (image, mask)] == [False, False]
+        assert [part[1 - bad].any().item() for part in (image, mask)] == [True, True]
+        assert [one is None for one in found] == [number == bad for number in range(2)]
+
+
+def assert_same(one: Any, other: Any) -> None:
+    assert torch.equal(one, other) if isinstance(one, torch.Tensor) else str(one) == str(other)
 
 
 # Samples that `map_sample` drops by returning None

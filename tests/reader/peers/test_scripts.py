@@ -97,14 +97,8 @@ def test_a_patched_script_stops_in_mid_epoch_and_goes_on(
     run(text, data / "shards", tmp_path, ranks, "--stop", stop)
     # Keras counts epochs of its own from where it begins.
     left = EPOCHS * COUNT // BATCH // ranks - stop
-    run(
-        text,
-        data / "shards",
-        tmp_path,
-        ranks,
-        "--resume",
-        *(["--stop", left] if "keras" in script else []),
-    )
+    end = ["--stop", left] if "keras" in script else []
+    run(text, data / "shards", tmp_path, ranks, "--resume", *end)
     check_each_sample_once_an_epoch(labels_of(tmp_path, ranks, "first", "rest"))
 
 

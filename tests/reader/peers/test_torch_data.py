@@ -6,33 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from image_folder import ImageFolder
 from packing import run_pack
 from PIL import Image
-from torch.utils.data import DataLoader, DistributedSampler, RandomSampler
+from torch.utils.data import DataLoader, RandomSampler
 
 import reader
 from reader import Dataset
 
 COUNT = 39
-
-
-class ImageFolder:
-    """torchvision's, as far as it is looked at here."""
-
-    def __init__(self, root: Path, transform: Any = None, target_transform: Any = None) -> None:
-        self.classes = sorted(path.name for path in root.iterdir())
-        self.class_to_idx = {name: label for label, name in enumerate(self.classes)}
-        files = [path for name in self.classes for path in sorted((root / name).rglob("*"))]
-        self.samples = self.imgs = [(str(p), self.class_to_idx[p.parent.name]) for p in files]
-        self.targets = [label for _, label in self.samples]
-        self.transform, self.target_transform = transform, target_transform
-
-    def __len__(self) -> int:
-        return len(self.samples)
-
-    def __getitem__(self, number: int) -> tuple[Any, Any]:
-        path, label = self.samples[number]
-        return self.transform(Image.open(path).convert("RGB")), self.target_transform(label)
 
 
 def to_tensor(image: Image.Image) -> torch.Tensor:
@@ -89,18 +71,6 @@ def test_a_data_loader_gives_the_same_as_over_an_image_folder(
         assert label.tolist() == expected_label.tolist()
         difference = (image.int() - expected_image.int()).abs().float()
         assert difference.mean() < 1  # Pillow brings a JPEG decoder of its own
-
-
-def test_a_distributed_sampler_divides_it_over_ranks(both: tuple[ImageFolder, Dataset]) -> None:
-    def epoch(dataset: Any, rank: int, number: int) -> list[int]:
-        sampler = DistributedSampler(dataset, num_replicas=2, rank=rank, seed=5)
-        sampler.set_epoch(number)
-        return [int(x) for _, label in DataLoader(dataset, 4, sampler=sampler) for x in label]
-
-    for number in (0, 1):
-        ranks = [[epoch(dataset, rank, number) for rank in (0, 1)] for dataset in both]
-        assert ranks[0] == ranks[1]
-        assert len(ranks[1][0]) == len(ranks[1][1]) == 20
 
 
 def labels(batches: Any) -> list[int]:
