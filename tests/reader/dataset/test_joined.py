@@ -122,32 +122,6 @@ def test_the_shards_in_memory_are_joined_to_members_on_disk(packed: Path, extra:
     assert json.loads(dataset.read(7, "json"))["key"] == dataset.keys[7]
 
 
-@pytest.mark.parametrize(
-    "far", [("packed",), ("extra",), pytest.param(("packed", "extra"), marks=pytest.mark.slow)]
-)
-def test_both_may_be_in_a_store(
-    packed: Path, extra: Path, tmp_path: Path, far: tuple[str, ...]
-) -> None:
-    with serving(packed) as images, serving(extra) as members:
-        places: dict[str, Any] = {
-            "packed": images.url if "packed" in far else packed,
-            "extra": members.url if "extra" in far else extra,
-        }
-        dataset = Dataset(places["packed"], join=places["extra"], cache_dir=tmp_path)
-        with Loader(
-            dataset, batch_size=8, shuffle=True, fields=("key", "npy?", "image"), workers=0,
-            transforms=SMALL, drop_last=False,
-        ) as loader:  # fmt: skip
-            pairs = [pair for keys, arrays, _ in loader for pair in zip(keys, arrays, strict=True)]
-        for fetching, _ in dataset.fetchings:
-            fetching.close()
-    assert len(pairs) == len(dataset)
-    lacking = dataset.keys[len(dataset) - 1]
-    for key, array in pairs:
-        assert (array is None) == (key == lacking)
-        assert array is None or int(array[0, 0]) == number_of(key)
-
-
 def test_shards_without_any_member_are_read_from_a_store(packed: Path, tmp_path: Path) -> None:
     keys = Dataset(packed).keys
     for number in (1, 38):
