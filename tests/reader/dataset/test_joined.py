@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from made_images import make_folder
+from row_files import rows_of
 from store_server import serving
 
 import packer
@@ -190,21 +191,10 @@ def test_a_dataset_that_grew_is_refused(source: Path, extra: Path, tmp_path: Pat
         Dataset(base, join=extra)
 
 
-@pytest.mark.parametrize(
-    ("join", "text"),
-    [
-        (lambda images, extra: images, "has images of its own"),
-        (lambda images, extra: [extra, extra], r'join=\{"extra": '),
-        (lambda images, extra: 3, "join is the path of a folder"),
-        (lambda images, extra: {"a.b": extra}, "join is the path of a folder"),
-        (lambda images, extra: {"a": 3}, "join is the path of a folder"),
-        (lambda images, extra: images.parent / "nowhere", "does not exist"),
-    ],
-    ids=["images", "twice", "number", "name", "places", "nothing"],
-)
-def test_what_cannot_be_joined_is_refused(packed: Path, extra: Path, join: Any, text: str) -> None:
+@pytest.mark.parametrize(("join", "text"), rows_of(__file__, "not_joined.rows"))
+def test_what_cannot_be_joined_is_refused(packed: Path, extra: Path, join: str, text: str) -> None:
     with pytest.raises(ShardfeedError, match=text):
-        Dataset(packed, join=join(packed, extra))
+        Dataset(packed, join=eval(join, {"images": packed, "extra": extra}))
 
 
 def test_a_dataset_without_images_is_not_opened_by_itself(extra: Path) -> None:

@@ -218,14 +218,3 @@ def test_more_ranks_than_samples_pad_whole_batches(make_dataset: Callable[..., P
             valid += rows.tolist()
             assert image.any()
     assert valid == [True, True, False]
-
-
-def test_drop_last_gives_every_rank_whole_batches_of_its_own_samples(packed: Path) -> None:
-    seen: list[int] = []
-    for rank in range(3):
-        with augmented(packed, workers=0, rank=rank, world_size=3, drop_last=True) as loader:
-            for _, _, index, valid, _ in loader:
-                assert len(index) == 4
-                assert valid.all()
-                seen += index.tolist()
-    assert len(set(seen)) == len(seen) == 36
