@@ -34,6 +34,7 @@ settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCh
 settings.register_profile("few", settings.get_profile("busy"), max_examples=25)  # scripts/test.sh
 settings.load_profile("busy")
 stalls.PATIENCE = prefetch._WARN_SECONDS = 300.0  # warnings are errors here, and machines busy
+fork_server._KEPT_SECONDS = 3600  # other tests may lie between those that need workers
 
 
 # A shell that starts the tests in the background makes them ignore Ctrl-C, and their children too.

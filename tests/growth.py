@@ -92,13 +92,16 @@ class Growth:
                 )
 
 
-def assert_linear(make: Callable[[int], Callable[[], object]], n: int = SIZE) -> Growth:
+def assert_linear(
+    make: Callable[[int], Callable[[], object]], n: int = SIZE, *, allocations: bool = True
+) -> Growth:
     """Assert that work at most doubles with its input.
 
     Args:
         make: prepares an input of a size, and returns what does the work. Called with n for a
             first run, which fills caches and is not counted, then with n and 2n.
         n: the smaller size, see `SIZE`.
+        allocations: count bytes, too, as `counted` does.
 
     Returns:
         The work, for a table.
@@ -106,7 +109,7 @@ def assert_linear(make: Callable[[int], Callable[[], object]], n: int = SIZE) ->
     Raises:
         AssertionError: with each line of code whose work grew more than `LIMIT` times.
     """
-    growth = grown(make, n)
+    growth = grown(make, n, allocations=allocations)
     excess = list(growth.excess())
     assert not excess, "\n".join(["the work grows faster than its input:", *excess])
     return growth

@@ -40,14 +40,20 @@ def nothing_left(seconds: float = 30.0) -> Iterator[None]:
     global _last
     before = Held.now()
     if before != _last:  # garbage of tests that were not checked may hold some of it
-        gc.collect()
+        collect()
         before = Held.now()
     yield
     _last = Held.now()
     if _last.is_as(before):
         return
-    gc.collect()
+    collect()
     until = time.monotonic() + seconds
     while not (_last := Held.now()).is_as(before) and time.monotonic() < until:
         time.sleep(0.01)  # a worker that has been ended is about to be gone, with what it held
     assert _last.is_as(before), (before, _last)
+
+
+def collect() -> None:
+    """Collect all garbage; what is alive now, later collections do not look at."""
+    gc.collect()
+    gc.freeze()

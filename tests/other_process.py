@@ -1,11 +1,13 @@
 """Another process of the same user, that runs code beside a test, and waiting for one."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import reader
@@ -27,6 +29,33 @@ def running(code: str, *arguments: object) -> Iterator[tuple["subprocess.Popen[s
     finally:
         process.kill()
         process.communicate()
+
+
+@contextmanager
+def forked(act: Callable[[], object]) -> Iterator[int]:
+    """A child that calls `act` in a session of its own; it is killed in the end."""
+    if not (child := os.fork()):
+        code = 1
+        try:
+            os.setsid()
+            act()
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    try:
+        yield child
+    finally:
+        with suppress(ProcessLookupError, ChildProcessError):  # the test waited for it
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+
+
+def done_by_a_fork(act: Callable[[], object]) -> bool:
+    """Whether a child could do `act`: it may change its limits, and has no servers yet."""
+    with forked(act) as child:
+        return os.waitpid(child, 0)[1] == 0
 
 
 def wait_until(condition: Callable[[], object], seconds: float = 300) -> None:

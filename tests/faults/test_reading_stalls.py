@@ -1,14 +1,15 @@
 """Workers that are stopped, hang or wait for a disk are reported with the sample in their hands."""
 
+import ctypes
 import os
 import re
 import signal
-import subprocess
 import sys
 import threading
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -17,11 +18,12 @@ from typing import Any
 import delivered
 import psutil
 import pytest
-from delivered import indexes
+from delivered import in_a_worker, indexes
 from live_workers import workers
+from other_process import forked, wait_until
 
 import reader.monitoring.stalls
-from reader import Dataset, Loader, ReaderError, WorkerError
+from reader import Dataset, Geometry, Loader, ReaderError, WorkerError
 
 NUMBER = 17  # the sample at which it happens
 
@@ -60,7 +62,7 @@ def compute() -> None:
     [
         (stop_itself, "is stopped .*kill -CONT {pid}"),
         pytest.param(sleep, "sleeps", marks=pytest.mark.slow),
-        (compute, "is computing"),
+        pytest.param(compute, "is computing", marks=pytest.mark.slow),
     ],
 )
 def test_a_timeout_names_worker_and_sample_and_what_the_worker_does(
@@ -135,34 +137,6 @@ def test_without_a_timeout_a_stall_is_warned_of_once_and_waited_for(
     assert f"worker {worker.pid} is stopped" in told
 
 
-PARENT = """
-import ctypes, os, signal, sys, time
-import reader
-
-folder, act, begun = sys.argv[1:]
-parent = os.getpid()  # which tries the transforms too
-
-class Act:
-    def apply(self, geometry, rng):
-        if os.getpid() == parent:
-            return
-        open(os.path.join(begun, str(os.getpid())), "w").close()
-        if act == "stopped":
-            os.kill(os.getpid(), signal.SIGSTOP)
-        elif act == "computing":
-            while True:
-                pass
-        elif act == "in foreign code":  # that keeps Python from looking up
-            ctypes.PyDLL(None).sleep(1000)
-
-batches = iter(reader.Loader(folder, batch_size=4, workers=2, transforms=[Act()]))
-next(batches)
-if act == "forked" and os.fork() == 0:  # as torch's DataLoader does
-    open(os.path.join(begun, "child"), "w").write(str(os.getpid()))
-time.sleep(1000)
-"""
-
-
 def is_gone(pid: int) -> bool:
     try:
         return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
@@ -179,22 +153,35 @@ def test_a_parent_that_is_killed_leaves_no_worker_whatever_it_is_doing(
     packed: Path, tmp_path: Path, act: str
 ) -> None:
     child = tmp_path / "child"
-    command = [sys.executable, "-c", PARENT, packed, act, tmp_path]
-    environment = {**os.environ, "PYTHONPATH": str(Path(reader.__file__).parent.parent)}
-    with subprocess.Popen(command, env=environment, start_new_session=True) as parent:
-        while len(pids := [int(path.name) for path in tmp_path.iterdir() if path != child]) < 2 or (
-            act == "forked"
-        ) > (child.exists() and child.read_text() != ""):
-            assert parent.poll() is None
-            time.sleep(0.02)
-        parent.kill()
-    deadline = time.monotonic() + 20
-    while not all(map(is_gone, pids)) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    left = [pid for pid in pids if not is_gone(pid)]
-    for pid in left + ([int(child.read_text())] if child.exists() else []):
-        os.kill(pid, signal.SIGKILL)
-    assert left == []
+
+    def stop(_: Geometry) -> None:
+        (tmp_path / str(os.getpid())).touch()
+        if act == "stopped":
+            stop_itself()
+        elif act == "computing":
+            compute()
+        elif act == "in foreign code":  # that keeps Python from looking up
+            ctypes.PyDLL(None).sleep(1000)
+
+    def read() -> None:
+        batches = iter(Loader(packed, batch_size=4, workers=2, transforms=[in_a_worker(stop)]))
+        next(batches)
+        if act == "forked" and os.fork() == 0:  # as torch's DataLoader does
+            child.write_text(str(os.getpid()))
+        sleep()
+
+    def pids() -> list[int]:
+        return [int(path.name) for path in tmp_path.iterdir() if path != child]
+
+    with forked(read):
+        wait_until(lambda: len(pids()) == 2)
+        wait_until(lambda: act != "forked" or (child.exists() and child.read_text()))
+    try:
+        wait_until(lambda: all(map(is_gone, pids())), seconds=20)
+    finally:
+        for pid in [*pids(), *([int(child.read_text())] if child.exists() else [])]:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
 
 def test_a_loader_made_in_a_thread_that_ended_keeps_its_workers(packed: Path) -> None:

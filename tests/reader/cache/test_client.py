@@ -21,7 +21,9 @@ Opened = Callable[..., Dataset]
 COUNT = 39
 
 
-@pytest.mark.parametrize(("context", "workers"), [("fork", 2), ("spawn", 1)])
+@pytest.mark.parametrize(
+    ("context", "workers"), [("fork", 2), pytest.param("spawn", 1, marks=pytest.mark.slow)]
+)
 def test_workers_of_a_data_loader_read_what_their_parent_has_begun(
     packed: Path, server: StoreServer, opened: Opened, context: str, workers: int
 ) -> None:

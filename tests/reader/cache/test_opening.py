@@ -55,7 +55,9 @@ def test_indexes_that_come_together_are_written_together(
         assert len(files.index(number)) == shard.samples
 
 
-@pytest.mark.parametrize("direction", ["shards", "samples", "splits"])
+@pytest.mark.parametrize(
+    "direction", [pytest.param("shards", marks=pytest.mark.slow), "samples", "splits"]
+)
 def test_the_fetching_process_opens_a_dataset(
     direction: str, grown_dataset: Callable[[str, int], Path], tmp_path: Path
 ) -> None:
@@ -97,7 +99,9 @@ def read_all(dataset: Dataset) -> list[bytes]:
         ("dataset.json", 0),
     ],
 )
-@pytest.mark.parametrize("harm", ["removed", "cut", "emptied"])
+@pytest.mark.parametrize(
+    "harm", ["removed", "cut", pytest.param("emptied", marks=pytest.mark.slow)]
+)
 def test_files_that_somebody_removed_or_cut_are_fetched_again(
     packed: Path, server: StoreServer, opened: Opened, name: str, lost: int, harm: str
 ) -> None:

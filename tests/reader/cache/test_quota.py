@@ -86,30 +86,31 @@ def test_a_limit_holds_and_what_is_needed_last_goes_first(
     assert len(asked) == 6
 
 
-def test_a_limit_below_what_is_read_at_a_time_is_refused_with_one_that_would_do(
-    noise: Path, content: int, tmp_path: Path
+@pytest.mark.parametrize(
+    ("share", "options", "reason", "most"),
+    [
+        (0.5, {"shuffle": reader.BlockShuffle(3)}, "", 1.1),  # less than is read at a time
+        (0.03, {}, "indexes take .* ", 1.5),
+        (0.0, {}, "indexes take .* ", 1.5),
+    ],
+)
+def test_a_limit_that_is_too_small_is_refused_with_one_that_is_enough(
+    noise: Path,
+    content: int,
+    tmp_path: Path,
+    share: float,
+    options: Any,
+    reason: str,
+    most: float,
 ) -> None:
+    limit = int(content * share) + 1
     with serving(noise) as server:
-        options = {"shuffle": reader.BlockShuffle(3)}
-        with pytest.raises(StoreError, match="Give at least cache_limit=") as refused:
-            epochs(server, tmp_path, content // 2, 1, **options)
+        with pytest.raises(StoreError, match=f"{reason}Give at least cache_limit=") as refused:
+            epochs(server, tmp_path, limit, 1, **options)
+        assert type(refused.value) is StoreError
         enough = int(str(refused.value).split("cache_limit=")[-1].rstrip("."))
-        assert content // 2 < enough < content * 1.1
+        assert limit < enough < content * most
         epochs(server, tmp_path, enough, 2, **options)
-
-
-@pytest.mark.parametrize("limit", [1, 60_000])
-def test_a_limit_that_has_no_room_for_the_indexes_is_refused_with_one_that_is_enough_for_a_loader(
-    noise: Path, tmp_path: Path, limit: int
-) -> None:
-    with serving(noise) as server:
-        with pytest.raises(
-            StoreError, match=r"indexes take .* Give at least cache_limit="
-        ) as error:
-            epochs(server, tmp_path, limit, 1)
-        assert type(error.value) is StoreError
-        enough = int(str(error.value).split("cache_limit=")[-1].rstrip("."))
-        epochs(server, tmp_path, enough, 2)
 
 
 def test_in_streams_a_rank_needs_room_for_its_own_part_alone(

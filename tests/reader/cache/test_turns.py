@@ -37,8 +37,7 @@ def test_readers_of_a_dataset_fetch_by_one_process(server: StoreServer, opened: 
     assert (found.fetched, found.requests) == (COUNT, len(server.tars))
 
 
-@pytest.mark.parametrize("order", [True, reader.BlockShuffle(1)], ids=["global", "by blocks"])
-@pytest.mark.parametrize("how", ["closed", "killed"])
+@pytest.mark.parametrize(("how", "order"), [("closed", reader.BlockShuffle(1)), ("killed", True)])
 def test_another_takes_over_from_a_process_that_ends_in_mid_epoch(
     packed: Path, server: StoreServer, opened: Opened, how: str, order: object
 ) -> None:

@@ -8,18 +8,12 @@ from typing import Any
 import pytest
 from made_images import encode, make_image
 from packing import run_pack
+from row_files import rows_of
 
 from reader import Dataset, SampleError
 
 OBJECTS: list[dict[str, Any]] = [
-    {
-        "id": 1,
-        "image_id": 70,
-        "category_id": 90,
-        "bbox": [1, 2, 3.5, 4],
-        "area": 14.0,
-        "iscrowd": 0,
-    },
+    {"id": 1, "image_id": 70, "category_id": 90, "bbox": [1, 2, 3.5, 4], "area": 14.0},
     {"id": 2, "image_id": 50, "category_id": 2, "bbox": [0, 0, 1, 1], "iscrowd": 1},
     {"id": 3, "image_id": 70, "category_id": 2, "bbox": [5, 5, 2, 2], "segmentation": [[1, 2, 3]]},
 ]
@@ -49,18 +43,7 @@ def test_annotations_are_those_of_the_file(folder: Path) -> None:
     assert dataset[2][1] == [1, 2, 3.5, 4]
 
 
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        ("[1]", "it has no objects of a COCO annotation file"),
-        ('{"captions": ["a"], "image": {"id": 1}}', "it has no objects of a COCO annotation file"),
-        (
-            '{"image": {"id": 1}, "categories": [0], "boxes": [[1, 1, 2, 2]]}',
-            "pack the dataset again",
-        ),
-        ("{", "Expecting property name"),
-    ],
-)
+@pytest.mark.parametrize(("content", "reason"), rows_of(__file__, "no_coco.rows"))
 def test_what_is_no_annotation_names_the_sample(
     write_samples: Callable[..., Path], content: str, reason: str
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from made_images import make_folder
+from row_files import rows_of
 from store_server import serving
 
 import packer
@@ -122,32 +123,6 @@ def test_the_shards_in_memory_are_joined_to_members_on_disk(packed: Path, extra:
     assert json.loads(dataset.read(7, "json"))["key"] == dataset.keys[7]
 
 
-@pytest.mark.parametrize(
-    "far", [("packed",), ("extra",), pytest.param(("packed", "extra"), marks=pytest.mark.slow)]
-)
-def test_both_may_be_in_a_store(
-    packed: Path, extra: Path, tmp_path: Path, far: tuple[str, ...]
-) -> None:
-    with serving(packed) as images, serving(extra) as members:
-        places: dict[str, Any] = {
-            "packed": images.url if "packed" in far else packed,
-            "extra": members.url if "extra" in far else extra,
-        }
-        dataset = Dataset(places["packed"], join=places["extra"], cache_dir=tmp_path)
-        with Loader(
-            dataset, batch_size=8, shuffle=True, fields=("key", "npy?", "image"), workers=0,
-            transforms=SMALL, drop_last=False,
-        ) as loader:  # fmt: skip
-            pairs = [pair for keys, arrays, _ in loader for pair in zip(keys, arrays, strict=True)]
-        for fetching, _ in dataset.fetchings:
-            fetching.close()
-    assert len(pairs) == len(dataset)
-    lacking = dataset.keys[len(dataset) - 1]
-    for key, array in pairs:
-        assert (array is None) == (key == lacking)
-        assert array is None or int(array[0, 0]) == number_of(key)
-
-
 def test_shards_without_any_member_are_read_from_a_store(packed: Path, tmp_path: Path) -> None:
     keys = Dataset(packed).keys
     for number in (1, 38):
@@ -216,21 +191,10 @@ def test_a_dataset_that_grew_is_refused(source: Path, extra: Path, tmp_path: Pat
         Dataset(base, join=extra)
 
 
-@pytest.mark.parametrize(
-    ("join", "text"),
-    [
-        (lambda images, extra: images, "has images of its own"),
-        (lambda images, extra: [extra, extra], r'join=\{"extra": '),
-        (lambda images, extra: 3, "join is the path of a folder"),
-        (lambda images, extra: {"a.b": extra}, "join is the path of a folder"),
-        (lambda images, extra: {"a": 3}, "join is the path of a folder"),
-        (lambda images, extra: images.parent / "nowhere", "does not exist"),
-    ],
-    ids=["images", "twice", "number", "name", "places", "nothing"],
-)
-def test_what_cannot_be_joined_is_refused(packed: Path, extra: Path, join: Any, text: str) -> None:
+@pytest.mark.parametrize(("join", "text"), rows_of(__file__, "not_joined.rows"))
+def test_what_cannot_be_joined_is_refused(packed: Path, extra: Path, join: str, text: str) -> None:
     with pytest.raises(ShardfeedError, match=text):
-        Dataset(packed, join=join(packed, extra))
+        Dataset(packed, join=eval(join, {"images": packed, "extra": extra}))
 
 
 def test_a_dataset_without_images_is_not_opened_by_itself(extra: Path) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from made_images import encode, make_image
 from PIL import Image
+from row_files import rows_of
 
 from reader import ArgumentError, Dataset, Mix
 
@@ -97,32 +98,19 @@ def test_an_error_names_the_dataset_and_its_shard(whole: Dataset, dogs: Dataset)
     assert mix.describe(82) == last
 
 
-@pytest.mark.parametrize(
-    ("numbers", "by", "size", "counts"),
-    [
-        ((None, None), "proportion", None, (39, 5)),
-        ((None, None), "choose", None, (39, 5)),
-        ((1, 3), "proportion", None, (11, 33)),
-        ((0.7, 0.3), "proportion", 10, (7, 3)),
-        ((70, 30), "proportion", 101, (71, 30)),
-        ((1, 2.5), "repeat", None, (39, 13)),
-        ((2, 0), "repeat", None, (78, 0)),
-        ((1, 1), "repeat", 88, (78, 10)),
-        ((10, 20), "choose", None, (10, 20)),
-        ((10, 20), "choose", 15, (5, 10)),
-    ],
-)
+@pytest.mark.parametrize(("numbers", "by", "size", "counts"), rows_of(__file__, "counts.rows"))
 def test_numbers_are_shares_or_repetitions_or_counts(
     whole: Dataset,
     dogs: Dataset,
-    numbers: tuple[Any, Any],
+    numbers: str,
     by: Any,
-    size: int | None,
-    counts: tuple[int, int],
+    size: str,
+    counts: str,
 ) -> None:
-    entries = {"a": (whole, numbers[0]), "b": (dogs, numbers[1])}
-    given: Any = {"a": whole, "b": dogs} if numbers[0] is None else entries
-    assert tuple(Mix(given, by=by).counts(size).values()) == counts
+    first, second = eval(numbers)
+    entries = {"a": (whole, first), "b": (dogs, second)}
+    given: Any = {"a": whole, "b": dogs} if first is None else entries
+    assert tuple(Mix(given, by=by).counts(eval(size)).values()) == eval(counts)
 
 
 def test_a_dataset_that_would_never_come_is_refused(whole: Dataset, dogs: Dataset) -> None:

@@ -65,6 +65,8 @@ def test_bounds_are_of_what_the_dataset_gives(
     )
     whole = Dataset(folder)
     lying, small = Dataset(folder, upright=False), Dataset(folder, limits=Limits(pixels=1000))
+    for dataset in (whole, lying):
+        assert dataset.sizes() == {image.shape[:2] for image, _ in dataset}
     for dataset in (whole, lying, small, whole.subset([2, 1]), whole.subset([2, 0])):
         sizes = sorted(dataset.sizes())
         heights, widths = zip(*sizes, strict=True)

@@ -1,7 +1,6 @@
 """Values of the samples' JSON in an index: what is packed comes back, for readers of any age."""
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from row_files import rows_of
 
 from reader.format import FormatError, Index
 from reader.format.columns import ROW, bounds
@@ -38,25 +38,15 @@ def written(path: Path, contents: Sequence[Any], field: str = "a") -> NDArray[An
     return index_of(path, len(contents), columns).values(field)
 
 
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        ([1, -(2**63), 2**63 - 1], np.array([1, -(2**63), 2**63 - 1], np.int64)),
-        ([True, False, 2], np.array([1, 0, 2], np.int64)),
-        ([1, 2.5, 3], np.array([1, 2.5, 3])),
-        ([1, None, 3], np.array([1, math.nan, 3])),
-        (["a", "", "ä\0b"], np.array(["a", "", "ä\0b"], object)),
-        (["a", None, 2.5], np.array(["a", "", "2.5"], object)),
-        ([2**63, 1, 2], np.array(["9223372036854775808", "1", "2"], object)),
-    ],
-)
+@pytest.mark.parametrize(("values", "expected"), rows_of(__file__, "json_values.rows"))
 def test_values_come_back_with_nan_or_an_empty_text_for_none(
-    tmp_path: Path, values: list[Any], expected: NDArray[Any]
+    tmp_path: Path, values: str, expected: str
 ) -> None:
-    found = written(tmp_path / "index", [{} if one is None else {"a": one} for one in values])
+    contents = [{} if one is None else {"a": one} for one in eval(values)]
+    found, wanted = written(tmp_path / "index", contents), eval(expected)
     assert found is not None
-    assert found.dtype == expected.dtype
-    np.testing.assert_array_equal(found, expected)
+    assert found.dtype == wanted.dtype
+    np.testing.assert_array_equal(found, wanted)
     assert written(tmp_path / "none", [{}, {"b": 1}]) is None
 
 
@@ -83,21 +73,12 @@ def test_shards_do_not_matter(values: list[Any], data: st.DataObject) -> None:
     np.testing.assert_array_equal(together, alone)
 
 
-@pytest.mark.parametrize(
-    ("texts", "expected"),
-    [
-        (["1", "-20", "0"], [1, -20, 0]),
-        (["1", "", "2.50"], [1.0, math.nan, 2.5]),
-        (["1", "n/a"], ["1", "n/a"]),
-        (["007", "12"], ["007", "12"]),
-        (["1_000", "٣"], ["1_000", "٣"]),
-        (["", ""], ["", ""]),
-    ],
-)
-def test_texts_that_are_all_numbers_are_numbers(texts: list[str], expected: list[Any]) -> None:
-    found = joined([np.array(texts, object), None], [len(texts), 0])
-    np.testing.assert_array_equal(found, np.array(expected, object).astype(found.dtype))
-    assert (found.dtype == object) == isinstance(expected[0], str)
+@pytest.mark.parametrize(("texts", "expected"), rows_of(__file__, "text_numbers.rows"))
+def test_texts_that_are_all_numbers_are_numbers(texts: str, expected: str) -> None:
+    given, wanted = np.array(eval(texts), object), eval(expected)
+    found = joined([given, None], [len(given), 0])
+    np.testing.assert_array_equal(found, np.array(wanted, object).astype(found.dtype))
+    assert (found.dtype == object) == isinstance(wanted[0], str)
 
 
 def test_names_with_dots_paths_and_places_lead_to_values() -> None:
@@ -122,23 +103,12 @@ def test_columns_have_only_types_and_names_that_every_reader_accepts(tmp_path: P
     assert index.values("json.size.offset").tolist() == [1, 2]  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize(
-    ("columns", "reason"),
-    [
-        ({"a.number": np.zeros(2, "<i8")}, "the column a.number has 2 rows, not 3"),
-        ({"a.number": np.zeros(3, "<u4")}, "the column a.number is not U64"),
-        ({"a.text": np.zeros(3, "u1")}, "no column a.text_offset"),
-        (
-            {"a.text": np.zeros(3, "u1"), "a.text_offset": np.array([0, 9, 1, 3], "<u8")},
-            "the bounds in a.text_offset do not tile the column a.text",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("columns", "reason"), rows_of(__file__, "damaged_fields.rows"))
 def test_damaged_columns_are_refused_when_the_index_is_opened(
-    tmp_path: Path, columns: dict[str, Any], reason: str
+    tmp_path: Path, columns: str, reason: str
 ) -> None:
     with pytest.raises(FormatError, match=reason):
-        index_of(tmp_path / "index", 3, columns)
+        index_of(tmp_path / "index", 3, eval(columns))
 
 
 def test_a_text_that_is_not_utf_8_is_named(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
-import itertools
 import json
 import os
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from delivered import Write
 from numpy.typing import NDArray
+from row_files import rows_of
 from safetensors import safe_open
 from safetensors.numpy import load_file
 
@@ -27,7 +28,7 @@ METADATA = {
 
 def lists(values: list[bytes]) -> tuple[NDArray[Any], NDArray[Any]]:
     """A list column and its bounds."""
-    ends = itertools.accumulate(map(len, values), initial=0)
+    ends = accumulate(map(len, values), initial=0)
     return np.frombuffer(b"".join(values), "u1"), np.array(list(ends), "<u8")
 
 
@@ -82,23 +83,12 @@ def raw(header: object, data: bytes = b"", length: int | None = None) -> bytes:
     return (len(text) if length is None else length).to_bytes(8, "little") + text + data
 
 
-def test_an_index_says_what_it_knows(write: Write) -> None:
+def test_an_index_knows_tiled_images_and_has_no_other_members(write: Write) -> None:
     index = Index(write(columns()))
-    assert (index.tar_bytes, index.tar_checksum) == (10240, "xxh3-128:0123")
-    assert index.rejected == [("cat/b.jpg", "it is empty")]
     assert index.untiled == [("cat/a.jpg", "it has four channels")]
-    assert index.members == ["cls"]
     assert index.tiled
-    assert index.key(1) == "猫"
-
-
-def test_a_span_is_where_a_member_lies(write: Write) -> None:
-    index = Index(write(columns()))
     assert index.span("jpg", 0) == (512, 100)
-    assert index.span("png", 0) is None
-    assert index.span("cls", 1) == (3584, 1)
-    assert index.span("cls", 2) is None
-    assert index.span("json", 0) is None
+    assert index.span("png", 0) is index.span("json", 0) is None
 
 
 def test_the_order_in_which_columns_were_made_changes_nothing() -> None:
@@ -208,67 +198,23 @@ def test_a_label_is_below_the_number_of_class_names_or_at_most_a_million_without
         Index(path, classes=classes)
 
 
-@pytest.mark.parametrize(
-    ("metadata", "reason"),
-    [
-        ({"version": "2"}, "version 2"),
-        ({"version": "0"}, "version 0"),
-        ({"version": 1}, "version 1"),
-        ({"format": "pt"}, "format=shardfeed-index"),
-        *(({"tar_bytes": value}, ".") for value in ("-1", "x", "", "9" * 30, "1e9", None, [])),
-        *(({"tar_bytes": float(value)}, ".") for value in ("inf", "nan")),
-        *(({name: ...}, ".") for name in ("format", "version", "tar_bytes", "tar_checksum")),
-    ],
-    ids=str,
-)
-def test_metadata_that_does_not_fit_is_refused(
-    write: Write, metadata: dict[str, Any], reason: str
-) -> None:
+@pytest.mark.parametrize(("metadata", "reason"), rows_of(__file__, "index_metadata.rows"))
+def test_metadata_that_does_not_fit_is_refused(write: Write, metadata: str, reason: str) -> None:
     with pytest.raises(FormatError, match=reason):
-        Index(write(columns(), **metadata))
+        Index(write(columns(), **eval(f"{{{metadata}}}")))
 
 
-COLUMN = {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}
-
-
-@pytest.mark.parametrize(
-    "entry",
-    [
-        *(None, [], {}, "U8", COLUMN | {"dtype": "F32"}, COLUMN | {"dtype": ["U8"]}),
-        *(COLUMN | {"shape": shape} for shape in ([], [2, 2], [3], [-4], ["x"], None, [1e999])),
-        *(
-            COLUMN | {"data_offsets": offsets}
-            for offsets in ([0], [4, 0], [-4, 0], [0, 5], [6, 10], None, [2**70, 2**70 + 4])
-        ),
-    ],
-    ids=str,
-)
-def test_a_damaged_entry_of_the_header_is_refused(tmp_path: Path, entry: object) -> None:
-    (tmp_path / "index").write_bytes(raw({"__metadata__": METADATA, "offset": entry}, bytes(4)))
+@pytest.mark.parametrize("entry", [*chain(*rows_of(__file__, "index_columns.rows"))])
+def test_a_damaged_entry_of_the_header_is_refused(tmp_path: Path, entry: str) -> None:
+    header = {"__metadata__": METADATA, "offset": eval(entry)}
+    (tmp_path / "index").write_bytes(raw(header, bytes(4)))
     with pytest.raises(FormatError, match="its header is damaged"):
         Index(tmp_path / "index")
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"1234567",
-        bytes(8),
-        raw({}),
-        raw([]),
-        raw(b"{"),
-        raw(b"\xff\xfe{}"),
-        raw(b"[" * 100_000),
-        raw({"__metadata__": []}),
-        raw({"__metadata__": METADATA}),
-        raw({"__metadata__": METADATA}, length=10**6),
-        raw({"__metadata__": METADATA}, length=2**64 - 1),
-    ],
-    ids=lambda data: repr(data[:20]),
-)
-def test_what_is_no_index_is_refused(tmp_path: Path, data: bytes) -> None:
-    (tmp_path / "index").write_bytes(data)
+@pytest.mark.parametrize("data", [*chain(*rows_of(__file__, "no_index.rows"))])
+def test_what_is_no_index_is_refused(tmp_path: Path, data: str) -> None:
+    (tmp_path / "index").write_bytes(eval(data))
     with pytest.raises(FormatError, match="index"):
         Index(tmp_path / "index")
 

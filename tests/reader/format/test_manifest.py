@@ -2,6 +2,7 @@ import json
 import os
 import re
 import tracemalloc
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 import xxhash
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from row_files import rows_of
 
 from reader.format import BoxEncoding, FormatError, Manifest, ShardEntry
 from reader.format.manifest import MAX_BYTES
@@ -116,20 +118,9 @@ def test_a_class_name_that_is_no_utf8_reads_back_as_written(tmp_path: Path) -> N
     assert Manifest.load(tmp_path) == manifest
 
 
-@pytest.mark.parametrize(
-    ("names", "checksums"),
-    [
-        (("train/a.tar", "train/a.tar"), "xx"),
-        (("train/a.tar", "train/a.tar"), "xy"),
-        (("train/a.tar", "./train//a.tar"), "xy"),
-        (("train/a.tar", "train/./a.tar"), "xy"),
-        (("train/a.tar", "Train/A.tar"), "xx"),
-        (("\u00e9.tar", "e\u0301.tar"), "xx"),
-    ],
-)
-def test_two_shards_of_one_file_are_refused(
-    tmp_path: Path, names: tuple[str, str], checksums: str
-) -> None:
+@pytest.mark.parametrize(("pair", "checksums"), rows_of(__file__, "shards_twice.rows"))
+def test_two_shards_of_one_file_are_refused(tmp_path: Path, pair: str, checksums: str) -> None:
+    names = eval(pair)
     two = zip(names, checksums, strict=True)
     shards = [asdict(ENTRY) | {"file": name, "checksum": checksum} for name, checksum in two]
     write(tmp_path, content(shards=[asdict(ENTRY), *shards]))
@@ -152,73 +143,35 @@ def test_shards_of_more_samples_than_can_be_counted_are_refused(tmp_path: Path) 
         Manifest.load(tmp_path)
 
 
-DAMAGED_SHARDS = [
-    *({"file": file} for file in ("/etc/shard.tar", "../shard.tar", "a/../../shard.tar", "a.zip")),
-    *({"file": file} for file in ("shard", "", "..", ".tar", "a\0b.tar", "\ud800.tar", None)),
-    *({"split": split} for split in ("..", "/etc", "a/../..", "a\0b", "\ud800", 1)),
-    *({"samples": count} for count in (-1, "3", True, 2**63)),
-    *(
-        {"bytes": -1},
-        {"index_bytes": -1},
-        {"bytes": 1.5},
-        {"bytes": 2**63},
-        {"index_bytes": 10**30},
-    ),
-    {"checksum": None},
-]
-DAMAGED = [
-    *({"shards": [asdict(ENTRY) | changes]} for changes in DAMAGED_SHARDS),
-    *({name: ...} for name in ("packer", "options", "source", "classes", "fields", "shards")),
-    *({"shards": None}, {"shards": [None]}, {"shards": ["a"]}, {"shards": [[]]}),
-    *({"classes": "cat"}, {"fields": {"jpg": 1}}, {"options": 1}, {"options": []}),
-    *({"classes": None}, {"classes": 3}, {"fields": None}, {"transcoders": ["tiler"]}),
-    *({"packer": 1}, {"source": None}, {"rejected": "2"}),
-    *({"rejections": []}, {"rejections": {"files": [["a"]]}}, {"rejections": {"files": 1}}),
-    *({"rejections": {"reasons": {"a": "1"}}}, {"rejections": {"files": [["a", 1]]}}),
-    *({"sizes": sizes} for sizes in ([], {"": {}}, {"": []}, {"": {"least": [1, 1]}})),
-    *({"boxes": {"json": encoding}} for encoding in ({}, [], "xyxy", {"format": None})),
-    *(
-        {"boxes": {"json": {"format": "xyxy", **more}}}
-        for more in ({"normalized": 1}, {"path": None})
-    ),
-    {"boxes": {"json": {"format": "xyxy", "labels": 2}}},
-]
+def damaged(cells: Sequence[str]) -> dict[str, Any]:
+    *where, changes = map(str.strip, cells)
+    found: dict[str, Any] = eval(changes)
+    return {"shards": [asdict(ENTRY) | found]} if where else found
+
+
+DAMAGED = [damaged(cells) for cells in rows_of(__file__, "damaged_manifests.rows")]
 
 
 @pytest.mark.parametrize("changes", DAMAGED, ids=str)
 def test_what_is_damaged_under_a_right_checksum_is_refused(
     tmp_path: Path, changes: dict[str, Any]
 ) -> None:
-    damaged = content(**changes) if ... not in changes.values() else content()
+    found = content(**changes) if ... not in changes.values() else content()
     for name in (name for name, value in changes.items() if value is ...):
-        del damaged[name], damaged["checksum"]
-        damaged |= {"checksum": checksum(damaged)}
-    write(tmp_path, damaged)
+        del found[name], found["checksum"]
+        found |= {"checksum": checksum(found)}
+    write(tmp_path, found)
     with pytest.raises(FormatError, match="damaged"):
         Manifest.load(tmp_path)
 
 
 SOUND = MANIFEST.dump().encode()
-NONE = r"is not a dataset\.json that packer wrote"
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        *((other, "checksum") for other in ({"checksum": None}, {"checksum": "xxh3-128:0"})),
-        *((content(version=version), "version") for version in (0, 2, "1", None, [1])),
-        *((other, NONE) for other in ([], None, "text", {}, content(format="another"))),
-        *((other, "damaged") for other in (SOUND[:-10], b"", b"\xff" + SOUND, b"[" * 100_000)),
-        (SOUND.replace(b":", b"", 1), "damaged"),
-        ({"checksum": ...}, "checksum"),
-    ],
-    ids=lambda text: repr(text)[:40],
-)
-def test_what_is_no_manifest_is_refused(tmp_path: Path, text: Any, reason: str) -> None:
-    if isinstance(text, dict) and list(text) == ["checksum"]:
-        text = json.loads(SOUND) | text
-        text = {name: value for name, value in text.items() if value is not ...}
-    data = text if isinstance(text, bytes) else json.dumps(text).encode()
+@pytest.mark.parametrize(("text", "reason"), rows_of(__file__, "no_manifest.rows"))
+def test_what_is_no_manifest_is_refused(tmp_path: Path, text: str, reason: str) -> None:
+    found = eval(text)
+    data = found if isinstance(found, bytes) else json.dumps(found).encode()
     (tmp_path / "dataset.json").write_bytes(data)
     with pytest.raises(FormatError, match=reason):
         Manifest.load(tmp_path)

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from row_files import rows_of
 
 from packer.run.log import JOURNAL
 from reader.format import FormatError, Manifest
@@ -26,27 +27,11 @@ def filled(folder: Path, *names: str) -> Path:
     return folder
 
 
-PACK = (
-    "{0} is not a dataset: it contains images. To make a dataset of them in the new folder SHARDS, "
-    "run `packer pack '{0}' SHARDS`."
-)
-
-
-@pytest.mark.parametrize(
-    ("names", "said"),
-    [
-        *((("README.md", name), PACK) for name in ("1.jpg", "cat/1.JPEG", "train/cat/1.png")),
-        (("train/000.tar", "train/1.jpg"), "run `packer index '{0}'`."),
-        (
-            ("shard-000000.tar", "shard-000000.safetensors"),
-            "its dataset.json is missing. Restore it from a copy, or run",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("names", "said"), rows_of(__file__, "mistaken.rows"))
 def test_a_folder_leads_to_what_makes_a_dataset_of_it(
-    tmp_path: Path, names: tuple[str, ...], said: str
+    tmp_path: Path, names: str, said: str
 ) -> None:
-    folder = filled(tmp_path / "my files", *names)
+    folder = filled(tmp_path / "my files", *names.split())
     assert said.format(folder) in reason_for(folder)
 
 

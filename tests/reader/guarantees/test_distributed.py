@@ -105,12 +105,6 @@ def test_a_job_that_is_killed_goes_on_with_fewer_ranks_and_misses_and_repeats_no
         sample for epoch in range(2) for sample in order.samples(np.arange(COUNT), epoch).tolist()
     ]
 
-    labels = reader.Dataset(folder).labels
-    for name, samples in (("3-0", consumed[:COUNT]), ("2-1", consumed[COUNT + 7 * 21 :])):
-        right = sum(sample % 3 == labels[sample] for sample in samples)
-        counted = json.loads((tmp_path / f"right-{name}.json").read_text())
-        assert counted == [right, len(samples)]  # padding does not count
-
 
 EARLY = """
     import json, os, sys, warnings

@@ -33,7 +33,9 @@ ORDERS: dict[str, Callable[[list[int]], Order]] = {
 }
 
 
-@pytest.mark.parametrize("direction", ["shards", "samples", "splits"])
+@pytest.mark.parametrize(
+    "direction", ["shards", "samples", pytest.param("splits", marks=pytest.mark.slow)]
+)
 def test_opening_and_what_indexes_know(
     direction: str, grown_dataset: Callable[[str, int], Path]
 ) -> None:
@@ -101,17 +103,18 @@ def test_an_epoch_is_shuffled_over_shards(grown_dataset: Callable[[str, int], Pa
 
         return run
 
-    assert_linear(use, 65)  # more than 128, when doubled: in the user's process fewer stay open
+    # More than 128, when doubled: in the user's process fewer stay open.
+    assert_linear(use, 65, allocations=False)
 
 
 def test_batches_of_a_subset_are_loaded_and_their_state_is_saved(
     grown_dataset: Callable[[str, int], Path],
 ) -> None:
-    whole = Dataset(grown_dataset("samples", 8 * _SAMPLES))
+    whole = Dataset(grown_dataset("samples", 60))
 
     def use(n: int) -> Callable[[], object]:
-        subset = whole.subset(np.arange(0, 10 * n, 2)[::-1])
-        loader = load(subset, batch_size=5, shuffle=True, batches_ahead=1)
+        subset = whole.subset(np.arange(0, 4 * n, 2)[::-1])
+        loader = load(subset, batch_size=2, shuffle=True, batches_ahead=1)
 
         def run() -> None:
             for _ in loader:
@@ -120,4 +123,4 @@ def test_batches_of_a_subset_are_loaded_and_their_state_is_saved(
 
         return run
 
-    assert_linear(use, _SAMPLES)
+    assert_linear(use, 36)  # of 72 (9 x 8) or 144 (12 x 12) samples

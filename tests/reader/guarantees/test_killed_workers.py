@@ -32,17 +32,27 @@ def test_workers_that_are_killed_in_mid_epoch_change_nothing(packed: Path) -> No
         assert loader.statistics().restarts > 3
 
 
-def test_all_workers_killed_at_once_are_replaced(packed: Path) -> None:
+def test_all_workers_killed_at_once_after_hours_or_one_between_two_epochs_are_replaced(
+    packed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.monotonic
     with augmented(packed, workers=3, transforms=(slow(), *AUGMENT)) as loader:
-        expected = digest(loader)
+        expected = [digest(loader) for _ in range(3)]
         loader.set_epoch(0)
-        iterator = iter(loader)
-        found = [next(iterator)]
-        for worker in workers():
-            worker.kill()
-        found += iterator
-        assert digest(found) == expected
-        assert len(workers()) == 3
+        for epoch, hours in enumerate((0, 2)):
+            iterator = iter(loader)
+            found = [next(iterator)]
+            monkeypatch.setattr(time, "monotonic", lambda hours=hours: now() + 3600 * hours)
+            for worker in workers():
+                worker.kill()
+            found += iterator
+            assert digest(found) == expected[epoch]
+            assert len(workers()) == 3
+        before = loader.statistics().restarts
+        time.sleep(0.3)  # idle by now, or not: neither must matter
+        workers()[0].kill()
+        assert digest(loader) == expected[2]
+        assert loader.statistics().restarts == before + 1
 
 
 def test_workers_killed_before_they_are_ready_are_replaced(packed: Path) -> None:
@@ -52,30 +62,6 @@ def test_workers_killed_before_they_are_ready_are_replaced(packed: Path) -> None
         for _ in range(2):  # on a busy machine one of them may have decoded the first epoch
             assert len(list(loader)) == 10
         assert loader.statistics().restarts >= 2
-
-
-def test_a_worker_killed_between_two_epochs_is_replaced(packed: Path) -> None:
-    with augmented(packed, workers=2) as loader:
-        expected = [digest(loader) for _ in range(4)]
-    with augmented(packed, workers=2) as loader:
-        assert digest(loader) == expected[0]
-        time.sleep(0.3)  # idle by now, or not: neither must matter
-        workers()[0].kill()
-        assert [digest(loader) for _ in range(3)] == expected[1:]
-        assert loader.statistics().restarts == 1
-
-
-def test_a_worker_killed_after_hours_is_replaced(
-    packed: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = time.monotonic
-    with augmented(packed, workers=2, transforms=(slow(), *AUGMENT)) as loader:
-        next(iter(loader))
-        monkeypatch.setattr(time, "monotonic", lambda: now() + 7200)
-        for worker in workers():
-            worker.kill()
-        assert len(list(loader)) == 10
-        assert len(list(loader)) == 10
 
 
 def test_a_sample_that_kills_every_worker_is_named_and_closes_the_loader(packed: Path) -> None:

@@ -6,9 +6,10 @@ A row is a sample's number and all that belongs to it, its augmented pixels incl
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from itertools import chain, islice, product, zip_longest
+from functools import partial
+from itertools import chain, cycle, islice, product, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +25,17 @@ from reader import Dataset, Loader, Mix, RandomCrop, RandomHorizontalFlip
 
 Row = tuple[object, ...]
 EXTRA = {"joined": ("txt", "json.number"), "mix": ("source",), "mix with numbers": ("source",)}
-SOURCES = ("folder", "memory", "decoded", "subset", "store", "raw", *EXTRA)
+SOURCES = ("folder", "memory", "decoded", "subset", "raw", *EXTRA)
 ORDERS = options_of(1).keys()
 ONCE = {*SHUFFLES, "in buckets", "by numbers"}  # orders that have every sample once
 # Each source, and each order, by some of the others; the other pairs are slow.
+FIRST = {"folder": ORDERS, "mix": ("by blocks", "in streams", "in buckets", "by weight")}
+AS_OTHERS_FAR = ("in turn", "in buckets", "of another length", "balanced")
 CASES = [
     pytest.param(source, order, marks=[pytest.mark.slow] * (not is_first))
     for source, order in product(SOURCES, ORDERS)
     if source != "mix with numbers" or order in {*SHUFFLES, "of another length"}
-    for is_first in [source in ("folder", "mix") or order in ("shuffled", "in streams")]
+    for is_first in [order in FIRST.get(source, ("shuffled",))]
 ]
 # Ranks, the batch size of each, workers, and the steps after which all are stopped.
 CUTS = [(2, 7, 0, 0), (2, 4, 0, 2), (8, 1, 0, 1), (1, 5, 2, None)]
@@ -64,31 +67,20 @@ def origin(
     others: Path,
     texts: Path,
     raw: Path,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[tuple[str, Dataset | Mix]]:
+) -> tuple[str, Dataset | Mix]:
     """The name of a source, and it."""
-    name, whole = request.param, Dataset(packed)
-    with ExitStack() as opened:
-
-        def far() -> Dataset:
-            request.getfixturevalue("needs_store")
-            server = opened.enter_context(serving(packed))
-            dataset = Dataset(server.url, cache_dir=tmp_path_factory.mktemp("cache"))
-            opened.callback(dataset.fetching.close)
-            return dataset
-
-        makers: dict[str, Callable[[], Dataset | Mix]] = {
-            "folder": lambda: whole,
-            "memory": lambda: Dataset(packed, cache="ram"),
-            "decoded": lambda: Dataset(packed),  # which the loader keeps decoded
-            "subset": lambda: whole.subset([*range(35, 3, -2)]),
-            "store": far,
-            "raw": lambda: Dataset(raw),
-            "joined": lambda: Dataset(packed, join=texts),
-            "mix": lambda: Mix([whole, Dataset(others)]),
-            "mix with numbers": lambda: Mix([(whole, 24), (Dataset(others), 8)], by="choose"),
-        }
-        yield name, makers[name]()
+    whole = Dataset(packed)
+    makers: dict[str, Callable[[], Dataset | Mix]] = {
+        "folder": lambda: whole,
+        "memory": lambda: Dataset(packed, cache="ram"),
+        "decoded": lambda: Dataset(packed),  # which the loader keeps decoded
+        "subset": lambda: whole.subset([*range(35, 3, -2)]),
+        "raw": lambda: Dataset(raw),
+        "joined": lambda: Dataset(packed, join=texts),
+        "mix": lambda: Mix([whole, Dataset(others)]),
+        "mix with numbers": lambda: Mix([(whole, 24), (Dataset(others), 8)], by="choose"),
+    }
+    return request.param, makers[request.param]()
 
 
 def load(name: str, dataset: Dataset | Mix, order: str, **options: Any) -> Loader:
@@ -126,10 +118,12 @@ def merged(step: Sequence[Sequence[Any]], is_striped: bool) -> list[Row]:
     return [*chain(*rows)]
 
 
-def deliver(make: Callable[..., Loader], cuts: Sequence[Any], is_striped: bool) -> list[Row]:
-    """Return the rows of all ranks; each cut resumes the one before."""
+def deliver(
+    makers: Sequence[Callable[..., Loader]], cuts: Sequence[Any], is_striped: bool
+) -> list[Row]:
+    """Return the rows of all ranks; each cut resumes the one before, by another maker in turn."""
     state, found = None, []
-    for world_size, batch_size, workers, stop in cuts:
+    for make, (world_size, batch_size, workers, stop) in zip(cycle(makers), cuts, strict=False):
         share = {"batch_size": batch_size, "workers": workers, "world_size": world_size}
         with ExitStack() as opened:
             ranks = [opened.enter_context(make(rank=rank, **share)) for rank in range(world_size)]
@@ -153,18 +147,46 @@ def test_rows_and_their_order_depend_on_no_workers_batches_ranks_and_stops(
     if kind == "decoded":
         request.getfixturevalue("shared_memory_alone")
 
-    def make(**options: Any) -> Loader:
-        return load(kind, dataset, order, epochs=2, **options)
-
-    is_striped = order == "in streams"
-    whole = deliver(make, [(1, 8, 0, None)], is_striped)
-    assert deliver(make, CUTS, is_striped) == whole
+    make, is_striped = partial(load, kind, dataset, order, epochs=2), order == "in streams"
+    whole = deliver([make], [(1, 8, 0, None)], is_striped)
+    assert deliver([make], CUTS, is_striped) == whole
     first = [row[0] for row in whole[: len(whole) // 2]]
     if kind != "mix with numbers" and order in ONCE:
         assert Counter(first) == Counter(range(len(dataset)))
     targets, keys, names = dataset.targets, [*dataset.keys], [*dataset.names]
     for number, label, key, name, *_ in whole:
         assert (label, key, name) == (targets[number], keys[number], names[number])
+
+
+@pytest.mark.usefixtures("needs_store", "no_leftovers")
+@pytest.mark.parametrize(
+    ("order", "join"),
+    [
+        pytest.param(order, join, marks=[pytest.mark.slow] * (order in AS_OTHERS_FAR))
+        for order, join in zip(ORDERS, cycle(["far", "near", "far"]), strict=False)
+    ],
+)
+def test_rows_are_the_same_from_a_folder_a_store_and_a_cache_in_part_and_whole(
+    packed: Path, texts: Path, tmp_path: Path, order: str, join: str
+) -> None:
+    with serving(packed) as server, serving(texts) as members:
+        places = {"near": texts, "far": members.url}
+        far = Dataset(server.url, join=places[join], cache_dir=tmp_path)
+        datasets = (Dataset(packed, join=texts), far)
+        makers = [partial(load, "joined", dataset, order, epochs=2) for dataset in datasets]
+        is_striped = order == "in streams"
+        whole = deliver(makers, [(1, 8, 0, None)], is_striped)
+        assert deliver(makers, CUTS, is_striped) == whole
+        for number in range(len(far)):  # the rest, of an order that repeats some
+            assert far.read(number, "txt") is not None
+            assert np.array_equal(far[number][0], datasets[0][number][0])
+        fetched = sum(stop - first for _, first, stop in server.tars)
+        assert fetched <= sum(path.stat().st_size for path in packed.glob("*.tar"))
+        asked = len(server.tars)
+        assert deliver(makers[1:], [(2, 4, 1, None)], is_striped) == whole
+        assert len(server.tars) == asked
+        for fetching, _ in far.fetchings:
+            fetching.close()
 
 
 @pytest.mark.parametrize("origin", SOURCES, indirect=True)
@@ -196,14 +218,3 @@ def test_more_ranks_than_samples_pad_whole_batches(make_dataset: Callable[..., P
             valid += rows.tolist()
             assert image.any()
     assert valid == [True, True, False]
-
-
-def test_drop_last_gives_every_rank_whole_batches_of_its_own_samples(packed: Path) -> None:
-    seen: list[int] = []
-    for rank in range(3):
-        with augmented(packed, workers=0, rank=rank, world_size=3, drop_last=True) as loader:
-            for _, _, index, valid, _ in loader:
-                assert len(index) == 4
-                assert valid.all()
-                seen += index.tolist()
-    assert len(set(seen)) == len(seen) == 36

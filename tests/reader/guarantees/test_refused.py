@@ -17,16 +17,15 @@ import numpy as np
 import pytest
 import torch
 from delivered import load
+from row_files import rows_of
 from torch.utils.data import BatchSampler, Subset, TensorDataset
 
 import reader
 from reader import ArgumentError, Dataset, Loader, Mix, ReaderError
 
-LINES = (Path(__file__).parent / "refused.rows").read_text("utf-8").splitlines()
-ROWS = [line.split(" | ") for line in LINES if line and not line.startswith("#")]
 CASES = [
     pytest.param(code, sentence, ReaderError if kind else ArgumentError, id=code)
-    for code, sentence, *kind in ROWS
+    for code, sentence, *kind in rows_of(__file__, "refused.rows")
 ]
 
 

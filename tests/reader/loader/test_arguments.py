@@ -9,55 +9,24 @@ import numpy as np
 import pytest
 from delivered import digest, only
 from ids import named
+from row_files import rows_of
 from torch.utils.data import Subset, random_split
 
-from reader import (
-    ArgumentError,
-    Bands,
-    BlockShuffle,
-    Boxes,
-    CenterCrop,
-    Dataset,
-    Loader,
-    Mask,
-    Member,
-    Points,
-    Polygons,
-    ReaderError,
-)
+import reader
+from reader import ArgumentError, CenterCrop, Dataset, Loader, ReaderError
 
 pytestmark = pytest.mark.usefixtures("no_leftovers")
 
+NAMES = {name: getattr(reader, name) for name in reader.__all__}
+NAMES |= {"np": np, "cores": os.cpu_count() or 1}
 WRONG: dict[str, tuple[Any, ...]] = {
-    "dataset": (3, None, b"shards", ["shards"]),
-    "split": (3, ["train"], "test"),
-    "batch_size": (0, -1, True, 2.5, "8", None, np.float64(8)),
-    "transforms": (None, CenterCrop(8), [CenterCrop], [lambda image: image], "flip", {"a": 1}, 3),
-    "views": (0, True, "2", 1.5, None, [], [3], [CenterCrop(8)]),
-    "shuffle": ("yes", 1, None, BlockShuffle),
-    "seed": ("x", 1.0, True, None, [0]),
-    "epoch_size": (0, 1.5, True, "1", -1),
-    "epochs": (0, 1.5, True, "1", -1),
-    "sampler": (3, "random"),
-    "batch_sampler": (3, "random", [3], [[3], []], [["a"]], [[-1]]),
-    "workers": (-1, True, False, 1.5, "all", [1], 100_000, 8 * (os.cpu_count() or 1) + 65),
-    "batches_ahead": (0, -1, True, 2.5, "2"),
-    "drop_last": (1, "yes", None),
-    "fields": ("image", (), {"image"}, None, 3, [3], ["lable"]),
-    "map_sample": (3, "f", [len]),
-    "map_batch": (3, "f", [len]),
-    "collate_fn": (3, "pad", [len]),
-    "cache": ("disk", "ram", True, 3, ["decoded"]),
-    "on_error": ("skip", None, 3, ["raise"]),
-    "max_bad": (-1, 1.1, "0.1", None, True, float("nan")),
-    "decode": ("tpu", None, 3),
-    "timeout": ("1", -1, None, True, float("nan"), float("inf")),
+    name: eval(values, NAMES) for name, values in rows_of(__file__, "wrong_arguments.rows")
 }
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [(name, value) for name, values in WRONG.items() for value in values],
+    [(name, value) for name, values in WRONG.items() for value in values if "." not in name],
     ids=lambda given: named(repr(given))[:40],
 )
 def test_a_value_of_another_kind_is_an_error_of_its_argument(
@@ -107,34 +76,14 @@ def test_integers_and_numbers_of_numpy_are_taken(packed: Path) -> None:
         assert len(list(loader)) == len(loader) == 4
 
 
-WRONG_OF_FIELDS: dict[Any, dict[str, tuple[Any, ...]]] = {
-    Bands: {"member": (3,), "interpolation": ("lanczos",)},
-    Mask: {"member": (3,), "fill": ("black", True)},
-    Boxes: {
-        "member": (None,),
-        "path": (["boxes"],),
-        "format": (["xyxy"],),
-        "labels": (3,),
-        "min_size": ("1", -1),
-        "normalized": ("yes",),
-        "decode": ("json",),
-        "min_visible": (20,),
-    },
-    Points: {"format": ("yx",), "names": ("nose",), "flip": ([1, 2],), "path": (3,)},
-    Polygons: {"format": ("xyxy",), "min_visible": (2,), "clip": (1,)},
-    Member: {"member": (3,), "decode": ("txt",)},
-}
-
-
 @pytest.mark.parametrize(
-    ("field", "name", "value"),
-    [(f, n, value) for f, wrong in WRONG_OF_FIELDS.items() for n in wrong for value in wrong[n]],
+    ("name", "value"),
+    [(name, value) for name, values in WRONG.items() for value in values if "." in name],
 )
-def test_a_field_of_wrong_arguments_is_refused_when_it_is_made(
-    field: Any, name: str, value: Any
-) -> None:
-    with pytest.raises(ArgumentError, match=f"^{name} is "):
-        field(**{"member": "json", name: value})
+def test_a_field_of_wrong_arguments_is_refused_when_it_is_made(name: str, value: Any) -> None:
+    field, argument = name.split(".")
+    with pytest.raises(ArgumentError, match=f"^{argument} is "):
+        getattr(reader, field)(**{"member": "json", argument: value})
 
 
 def test_a_part_that_torch_has_chosen_is_the_subset_of_its_numbers(packed: Path) -> None:

@@ -39,14 +39,6 @@ def test_a_loader_prints_what_it_does(packed: Path) -> None:
         assert repr(loader) == f"{steps}, sampler=list of 2 numbers, seed=5, workers=0, in epoch 0>"
 
 
-def test_a_split_of_a_folder_is_loaded_by_its_name(packed_copy: Path) -> None:
-    manifest = Manifest.load(packed_copy)
-    shards = (*manifest.shards[:3], replace(manifest.shards[3], split="val"))
-    (packed_copy / "dataset.json").write_text(replace(manifest, shards=shards).dump())
-    with Loader(packed_copy, split="val", workers=0, transforms=[CROP], fields=["key"]) as loader:
-        assert [key for ((key,),) in loader] == list(Dataset(packed_copy).keys)[30:]
-
-
 def test_a_folder_without_data_or_without_samples_is_refused(
     packed_copy: Path, tmp_path: Path
 ) -> None:

@@ -16,6 +16,7 @@ import torch
 from delivered import COUNT, indexes, load
 from orders import options_of
 from packing import run_pack
+from row_files import rows_of
 from torch.utils.data import DistributedSampler, RandomSampler
 
 from reader import ArgumentError, BlockShuffle, Dataset, Loader, ReaderError, Weighted
@@ -25,6 +26,8 @@ pytestmark = pytest.mark.usefixtures("no_leftovers")
 
 NUMBERS = np.arange(COUNT)
 WEIGHTED = Weighted(NUMBERS)
+NAMES = {"BlockShuffle": BlockShuffle, "Weighted": Weighted}
+NAMES |= {"WEIGHTED": WEIGHTED, "NUMBERS": NUMBERS}
 
 
 def opened(folder: Any, subset: Any = None, **options: Any) -> Loader:
@@ -71,35 +74,13 @@ def test_a_state_of_every_other_order_is_refused(packed: Path) -> None:
                     loaded.load_state_dict(saved.state_dict())
 
 
-BLOCKS = "shuffle=BlockShuffle(shards={})"
-
-
-@pytest.mark.parametrize(
-    ("saved", "loaded", "theirs", "ours"),
-    [
-        ({"seed": 5}, {"seed": 6}, "seed=5", "seed=6"),
-        ({"shuffle": BlockShuffle(8)}, {}, BLOCKS.format(8), "shuffle=True"),
-        ({"shuffle": BlockShuffle(8)}, {"shuffle": BlockShuffle(4)}, *map(BLOCKS.format, (8, 4))),
-        ({"shuffle": BlockShuffle(2, 4)}, {"shuffle": BlockShuffle(2)}, "streams=4)", "shards=2)"),
-        ({"seed": 5, "shuffle": False}, {}, "seed=5 and shuffle=False", "seed=0 and shuffle=True"),
-        ({"epoch_size": 9}, {"epoch_size": 8}, "samples=9", "samples=8"),
-        ({"subset": [1, 2]}, {}, "samples=2 and subset=2 numbers, fingerprint ", ""),
-        ({"subset": [1, 2]}, {"subset": [2, 1]}, "subset=2 numbers, fingerprint ", "subset=2"),
-        (
-            {"sampler": WEIGHTED},
-            {"sampler": Weighted(range(COUNT)[::-1])},
-            "weights=39 numbers, ",
-            "",
-        ),
-        ({"sampler": range(COUNT)}, {"sampler": NUMBERS}, "range of 39", "sampler=ndarray of 39"),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("saved", "loaded", "theirs", "ours"), rows_of(__file__, "states.rows"))
 def test_the_option_that_differs_is_named(
-    packed: Path, saved: dict[str, Any], loaded: dict[str, Any], theirs: str, ours: str
+    packed: Path, saved: str, loaded: str, theirs: str, ours: str
 ) -> None:
-    state, _ = state_after(0, packed, **saved)
-    with opened(packed, **loaded) as loader:
+    before, now = (eval(f"dict({options})", {**NAMES}) for options in (saved, loaded))
+    state, _ = state_after(0, packed, **before)
+    with opened(packed, **now) as loader:
         with pytest.raises(ReaderError) as caught:
             loader.load_state_dict(state)
         assert re.search(
@@ -136,27 +117,10 @@ def test_a_state_of_another_split_is_refused(packed_copy: Path) -> None:
         loader.load_state_dict(state)
 
 
-@pytest.mark.parametrize(
-    ("state", "reason"),
-    [
-        ({"epoch": -1}, "state"),
-        ({"position": "4"}, "state"),
-        ({"position": None}, "state"),
-        ({"position": COUNT}, "state"),
-        ({"version": 99}, "The state has version 99; this reader supports 1"),
-        *(
-            (none, r"that loader\.state_dict\(\) returned")
-            for none in ({}, None, 3, "state", [], b"")
-        ),
-    ],
-    ids=str,
-)
-def test_what_is_no_state_is_refused(packed: Path, state: Any, reason: str) -> None:
-    with opened(packed) as loader:
-        if isinstance(state, dict) and state:
-            state = loader.state_dict() | state
-        with pytest.raises(ArgumentError, match=reason):
-            loader.load_state_dict(state)
+@pytest.mark.parametrize(("state", "reason"), rows_of(__file__, "no_states.rows"))
+def test_what_is_no_state_is_refused(packed: Path, state: str, reason: str) -> None:
+    with opened(packed) as loader, pytest.raises(ArgumentError, match=reason):
+        loader.load_state_dict(eval(state, {"now": loader.state_dict()}))
 
 
 def test_a_state_is_saved_and_loaded_at_any_moment(packed: Path) -> None:

@@ -156,10 +156,9 @@ def test_a_bad_sample_is_replaced_by_one_that_follows(packed_copy: Path) -> None
 def test_padding_is_counted_in_the_batches_as_they_are(packed: Path) -> None:
     dataset = reader.Dataset(packed)
     areas = np.array([np.prod(dataset[number][0].shape[:2]) for number in range(COUNT)])
-    with Loader(
-        dataset, batch_sampler=[[n] for n in range(COUNT)], collate_fn=reader.pad_collate
-    ) as loader:
+    options: dict[str, Any] = {"collate_fn": reader.pad_collate, "workers": 0}
+    with Loader(dataset, batch_sampler=[[n] for n in range(COUNT)], **options) as loader:
         assert loader.padding_waste() == 0
-    with Loader(dataset, batch_sampler=[[0, 1], [2]], collate_fn=reader.pad_collate) as loader:
+    with Loader(dataset, batch_sampler=[[0, 1], [2]], **options) as loader:
         room = sum(image.shape[0] * image.shape[2] * image.shape[3] for image, _ in loader)
         assert loader.padding_waste() == pytest.approx(1 - areas[:3].sum() / room)

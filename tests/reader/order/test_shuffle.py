@@ -38,12 +38,6 @@ def test_positions_are_those_of_single_ones_for_any_count(
     assert all(0 <= sample < count for sample in found)
 
 
-@pytest.mark.parametrize("count", [40, 1000, 4097])
-def test_seeds_and_epochs_each_have_an_order_of_their_own(count: int) -> None:
-    orders = [tuple(order_of(count, seed, epoch)) for seed in range(5) for epoch in range(5)]
-    assert len(set(orders)) == 25
-
-
 @pytest.mark.parametrize("count", [1000, 1024, 1025])
 def test_a_shuffled_order_has_no_memory_of_the_first(count: int) -> None:
     limit = 5 / np.sqrt(count)  # five standard deviations of the correlation of random orders

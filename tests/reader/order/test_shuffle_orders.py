@@ -17,21 +17,23 @@ SIZES = st.lists(st.integers(0, 30), min_size=1, max_size=12).filter(any)
 KINDS = ("in turn", "shuffled", "by blocks", "in streams", "in buckets", "mixed")
 
 
-@st.composite
-def orders(draw: st.DrawFn, kind: str) -> Order:
-    sizes, seed = draw(SIZES), draw(st.integers(0, 2**64))
+def order_of(kind: str, sizes: list[int], seed: int, shards: int = 2, steps: int = 4) -> Order:
+    """An order of shards of these sizes; `shards` and `steps` are numbers that some kinds have."""
     if kind == "in buckets":
-        pixels = np.random.default_rng(seed).integers(100, 400, (2, sum(sizes)))
-        return Bucketed(pixels, AspectBuckets(draw(st.integers(1, 40)), draw(STEPS)), seed)
+        pixels = np.random.default_rng(0).integers(100, 400, (2, sum(sizes)))
+        return Bucketed(pixels, AspectBuckets(shards, steps), seed)
     if kind == "mixed":  # an epoch of it is a pass over its only part
         return Mixed.of([MixPart(plain_order(True, seed, sizes), sum(sizes))])
     shuffle = SHUFFLES[kind]
     if isinstance(shuffle, BlockShuffle):
-        shuffle = BlockShuffle(draw(st.integers(1, 14)), shuffle.streams and draw(STEPS))
+        shuffle = BlockShuffle(shards, shuffle.streams and steps)
     return plain_order(shuffle, seed, sizes)
 
 
-STEPS = st.integers(1, 9)
+@st.composite
+def orders(draw: st.DrawFn, kind: str) -> Order:
+    sizes, seed = draw(SIZES), draw(st.integers(0, 2**64))
+    return order_of(kind, sizes, seed, draw(st.integers(1, 14)), draw(st.integers(1, 9)))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -51,15 +53,11 @@ def test_an_epoch_has_every_sample_once_and_any_positions_are_known_at_once(
 
 @pytest.mark.parametrize("kind", KINDS[1:])
 def test_two_epochs_and_two_seeds_have_orders_of_their_own(kind: str) -> None:
-    def order(seed: int) -> Order:
-        if kind == "in buckets":
-            pixels = np.random.default_rng(0).integers(100, 400, (2, 100))
-            return Bucketed(pixels, AspectBuckets(8), seed)
-        if kind == "mixed":
-            return Mixed.of([MixPart(plain_order(True, seed, [100]), 100)])
-        return plain_order(SHUFFLES[kind], seed, [10] * 10)
-
-    found = {tuple(order(at).samples(np.arange(100), e).tolist()) for at in (0, 1) for e in (0, 1)}
+    found = {
+        tuple(order_of(kind, [10] * 10, seed).samples(np.arange(100), epoch).tolist())
+        for seed in (0, 1)
+        for epoch in (0, 1)
+    }
     assert len(found) == 4
 
 

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from delivered import load
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reader import ArgumentError, BlockShuffle, Loader
+from reader import ArgumentError, BlockShuffle
 from reader.order.steps import Steps
 from reader.order.streams import Streamed
 
@@ -87,6 +88,6 @@ def test_a_world_size_that_does_not_divide_the_streams_is_refused(
         match=rf"BlockShuffle\(shards=2, streams=8\) cannot be divided among {world_size} ranks: "
         rf"the world size must .* Set streams= to a multiple of .*, such as \d+\.",
     ) as refused:
-        Loader(packed, shuffle=shuffle, rank=0, world_size=world_size)
+        load(packed, shuffle=shuffle, rank=0, world_size=world_size)
     other = BlockShuffle(2, streams=int(str(refused.value).split()[-1].rstrip(".")))
-    Loader(packed, shuffle=other, rank=0, world_size=world_size, fields=["index"]).close()
+    load(packed, shuffle=other, rank=0, world_size=world_size).close()

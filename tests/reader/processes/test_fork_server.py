@@ -47,12 +47,17 @@ def load(packed: Path, *transforms: object, count: int = 1) -> Loader:
     return Loader(packed, workers=count, transforms=[*transforms, CROP], fields=["index"])
 
 
-def test_all_loaders_have_their_workers_from_one_process_that_stays(packed: Path) -> None:
+def test_all_loaders_have_their_workers_from_one_process_that_stays_in_any_folder(
+    packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with load(packed) as first, load(packed, count=2) as second:
         assert indexes(first) == indexes(second) == list(range(COUNT))
         (only,) = starters()
         assert len(workers()) == 3
     assert (starters(), workers()) == ([only], [])
+    (tmp_path / "removed").mkdir()
+    monkeypatch.chdir(tmp_path / "removed")
+    (tmp_path / "removed").rmdir()
     with load(packed) as third:
         assert indexes(third) == list(range(COUNT))
         assert starters() == [only]
@@ -110,19 +115,6 @@ def test_a_worker_is_as_if_its_process_were_executed_now(
     found = [path.read_text() for path in told.iterdir() if path.name != str(os.getpid())]
     assert found == [str(expected)]
     assert sum(map(ne, before, expected)) >= 3
-
-
-def test_one_process_serves_all_folders_also_one_that_somebody_removed(
-    packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with load(packed) as loader:
-        assert indexes(loader) == list(range(COUNT))
-    (tmp_path / "removed").mkdir()
-    monkeypatch.chdir(tmp_path / "removed")
-    (tmp_path / "removed").rmdir()
-    with load(packed.absolute()) as loader:
-        assert indexes(loader) == list(range(COUNT))
-        assert len(starters()) == 1
 
 
 def test_workers_do_not_draw_the_same_random_numbers(packed: Path, tmp_path: Path) -> None:

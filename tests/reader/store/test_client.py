@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from row_files import rows_of
 from store_faults import FAULTS, whole_file
 from store_server import LAST_MODIFIED, StoreServer, serving
 
@@ -57,25 +58,12 @@ def test_what_fails_in_passing_is_asked_again(
     assert (dataset[0][0] == Dataset(packed)[0][0]).all()
 
 
-ENDS = {
-    "503": (503, r"status 503, also after \d seconds"),
-    "403": (403, r"the store denies access .* Give storage_options="),
-    "head stalls": (FAULTS["head stalls"], "the server does not answer in time, also after"),
-    "reset": (FAULTS["reset"], "the connection was interrupted, also after"),
-    "short range": (FAULTS["short range"], "sends less than the requested part"),
-    "whole file": (whole_file, "does not support range requests.* Serve the folder with nginx"),
-    "501": (501, r"does not support range requests: the store answers with status 501\."),
-    "416": (416, r"does not support range requests: the store answers with status 416\."),
-    "400": (400, r"status 400\. Check the region"),
-}
-
-
-@pytest.mark.parametrize(("fault", "told"), ENDS.values(), ids=list(ENDS))
+@pytest.mark.parametrize(("fault", "told"), rows_of(__file__, "lasting_faults.rows"))
 def test_what_does_not_pass_is_an_error_that_names_sample_shard_and_reason(
-    server: StoreServer, opened: Opened, fault: Any, told: str
+    server: StoreServer, opened: Opened, fault: str, told: str
 ) -> None:
     dataset = opened(storage_options=HASTY)
-    at_shards(server, fault, 10**6)
+    at_shards(server, eval(fault, {"FAULTS": {**FAULTS, "whole file": whole_file}}), 10**6)
     with pytest.raises(StoreError, match=rf"At sample 'class\d/.*' of shard-000000.tar: .*{told}"):
         dataset[0]
 

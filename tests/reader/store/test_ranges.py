@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from row_files import rows_of
 from store_faults import FAULTS
 from store_server import StoreServer, serving
 
@@ -127,28 +128,16 @@ def test_a_way_that_always_fails_is_left_for_a_while(
 
 
 @pytest.mark.parametrize(
-    ("url", "options", "environment"),
-    [
-        ("http://x/y", {"client_options": {"proxy_url": "http://x"}}, {}),
-        ("http://x/y", {"client_options": {"allow_invalid_certificates": True}}, {}),
-        ("http://x/y", {"client_options": {"timeout": "1 hour"}}, {}),
-        ("http://x/y", {"client_options": {"default_headers": {"x": "a\r\nb: c"}}}, {}),
-        ("http://x/y", {}, {"https_proxy": "http://x"}),
-        ("http://ö/y", {}, {}),
-        ("s3://x/y", {**KEYS, "skip_signature": True}, {}),
-        ("s3://x/y", KEYS, {"AWS_SKIP_SIGNATURE": "true"}),
-        ("s3://x/y", {**KEYS, "request_payer": True}, {}),
-        ("gs://x/y", {}, {}),
-        ("hf://datasets/x/y", {}, {}),
-    ],
+    ("url", "options", "environment"), rows_of(__file__, "left_to_the_library.rows")
 )
 def test_what_the_library_would_send_otherwise_is_left_to_it(
-    url: str, options: Any, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    url: str, options: str, environment: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in environment.items():
+    for name, value in eval(environment).items():
         monkeypatch.setenv(name, value)
-    client = {**CLIENT, **options.get("client_options", {})}
-    assert ranges._times(Access(url, options, None), client) is None
+    given = eval(options, {"KEYS": KEYS})
+    client = {**CLIENT, **given.get("client_options", {})}
+    assert ranges._times(Access(url, given, None), client) is None
 
 
 def test_times_of_options_are_understood_as_the_library_does(server: StoreServer) -> None:

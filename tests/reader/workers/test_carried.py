@@ -1,7 +1,7 @@
 """An error of the user's own code reaches the loop as it was raised, wherever that was."""
 
+import os
 import re
-import sys
 import threading
 import traceback
 from collections.abc import Callable
@@ -43,82 +43,6 @@ class Unsendable(Exception):
         return f"number {id(self)}"
 
 
-def raising(make: Callable[[], Exception]) -> Callable[[Sample], Sample]:
-    def broken(sample: Sample) -> Sample:
-        if sample["index"] == 5:
-            raise make()
-        return sample
-
-    return broken
-
-
-def caught_at(packed: Path, workers: int, **options: Any) -> Exception:
-    """The error of the second batch, after which all others come."""
-    with load(packed, workers=workers, **options) as loader:
-        batches = iter(loader)
-        assert indexes([next(batches)]) == [0, 1, 2, 3]
-        with pytest.raises(Exception) as caught:  # noqa: PT011  # which, the tests ask
-            next(batches)
-        assert indexes(batches) == list(range(8, COUNT))
-    return caught.value
-
-
-@pytest.mark.parametrize("workers", [1, 0])
-@pytest.mark.parametrize("on_error", ["raise", "mask"])
-def test_the_last_lines_are_the_users_own_frame_and_error(
-    packed: Path, workers: int, on_error: str
-) -> None:
-    def broken(sample: Sample) -> Sample:
-        return sample if sample["index"] != 5 else sample["imag"]
-
-    error = caught_at(packed, workers, map_sample=broken, on_error=on_error)
-    assert (type(error), error.args) == (KeyError, ("imag",))
-    lines = "".join(traceback.format_exception(error)).splitlines()
-    assert lines[-1] == "KeyError: 'imag'"
-    frame = max(number for number, line in enumerate(lines) if line.startswith("  File "))
-    assert re.fullmatch(rf'  File "{__file__}", line \d+, in broken', lines[frame])
-    assert lines[frame + 1].strip() == 'return sample if sample["index"] != 5 else sample["imag"]'
-    assert len(lines) <= 25
-    assert "worker failed" not in "".join(lines)
-    assert isinstance(error.__cause__, SampleError)
-    assert "sample 5 'class1/image001' of " in str(error.__cause__)
-    if not workers:  # a debugger can go there
-        frames = [entry for entry, _ in traceback.walk_tb(error.__traceback__)]
-        assert frames[-1].f_locals["sample"]["index"] == 5
-
-
-@pytest.mark.parametrize(
-    ("make", "text"),
-    [
-        (lambda: TwoArguments(3, 4), "3 and 4"),
-        (lambda: Locked("locked"), "locked"),
-        (lambda: FileNotFoundError(2, "No such file", "x.txt"), "[Errno 2] No such file: 'x.txt'"),
-        (lambda: UnicodeDecodeError("utf-8", b"\xff", 0, 1, "why"), None),
-        (lambda: EOFError("the end"), "the end"),
-        (lambda: SampleError("my own"), "my own"),
-        (lambda: type("Local", (KeyError,), {})("local"), "'local'"),
-    ],
-    ids=["two-arguments", "locked", "os", "unicode", "eof", "reader", "local"],
-)
-def test_the_loop_catches_the_type_that_was_raised(
-    packed: Path, make: Callable[[], Exception], text: str | None
-) -> None:
-    error = caught_at(packed, 1, map_sample=raising(make))
-    assert type(error).__name__ == type(make()).__name__
-    assert isinstance(error, type(make()).__mro__[1])
-    assert str(error) == (text or str(make()))
-    assert getattr(error, "first", 3) == 3
-
-
-def test_what_cannot_be_sent_is_a_worker_error_that_ends_with_it(packed: Path) -> None:
-    error = caught_at(packed, 1, map_sample=raising(Unsendable))
-    assert type(error) is WorkerError
-    *_, frame, source, last = str(error).splitlines()
-    assert frame.startswith(f'  File "{__file__}", line ')
-    assert source.strip() == "raise make()"
-    assert "Unsendable: number " in last
-
-
 @dataclass(frozen=True)
 class Frozen(Exception):
     """An exception whose attributes cannot be set."""
@@ -133,51 +57,123 @@ class Mute(Exception):
         raise TypeError("no text")
 
 
-@pytest.mark.parametrize("workers", [0, 1])
-@pytest.mark.parametrize("make", [lambda: Frozen("a"), Mute], ids=["frozen", "mute"])
-def test_an_error_that_cannot_be_changed_or_printed_ends_no_worker(
-    packed: Path, workers: int, make: Callable[[], Exception]
-) -> None:
-    error = caught_at(packed, workers, map_sample=raising(make))
-    assert isinstance(error, (Frozen, Mute, WorkerError))
-    assert "Workers die" not in "".join(map(repr, error.args))
-    assert workers or type(error) is type(make())
+CARRIED: dict[str, tuple[Callable[[], Exception], str]] = {  # as they are, with their text
+    "two arguments": (lambda: TwoArguments(3, 4), "3 and 4"),
+    "locked": (lambda: Locked("locked"), "locked"),
+    "os": (lambda: FileNotFoundError(2, "No", "x.txt"), "[Errno 2] No: 'x.txt'"),
+    "unicode": (
+        lambda: UnicodeDecodeError("utf-8", b"\xff", 0, 1, "why"),
+        "'utf-8' codec can't decode byte 0xff in position 0: why",
+    ),
+    "eof": (lambda: EOFError("the end"), "the end"),
+    "reader": (lambda: SampleError("my own"), "my own"),
+    "local": (lambda: type("Local", (KeyError,), {})("local"), "'local'"),
+}
+OTHERS: dict[str, Callable[[], BaseException]] = {
+    "unsendable": Unsendable,
+    "frozen": lambda: Frozen("a"),
+    "mute": Mute,
+    "exit": lambda: SystemExit("no configuration"),
+    "stop": StopIteration,
+}
+Errors = tuple[int, dict[str, Exception]]
+MADE = {name: make for name, (make, _) in CARRIED.items()} | OTHERS
+NAMES = ["", *MADE, "key", "cause"]  # of what happens to the first samples
 
 
-def test_an_exit_in_a_function_of_the_users_is_named_as_such(packed: Path) -> None:
-    def leave(sample: Sample) -> Sample:
-        return sample if sample["index"] != 5 else sys.exit("no configuration")
+@pytest.fixture(scope="module", params=[0, 1])
+def failed(request: pytest.FixtureRequest, packed: Path) -> Errors:
+    """The number of workers, and the error of each batch; all others come."""
+    here, found, seen = os.getpid(), {}, []
 
-    error = caught_at(packed, 1, map_sample=leave)
-    assert isinstance(error, WorkerError)
-    assert re.search(r"(?s)in leave.*SystemExit: no configuration", str(error))
-
-
-@pytest.mark.parametrize("workers", [1, 0])
-def test_the_causes_of_an_error_come_with_it(packed: Path, workers: int) -> None:
     def broken(sample: Sample) -> Sample:
-        try:
-            return sample if sample["index"] != 5 else {}["inner"]
-        except KeyError as error:
-            raise ValueError("outer") from error
+        number = sample["index"]
+        name = NAMES[number] if number < len(NAMES) else ""
+        if name in MADE and (name != "exit" or os.getpid() != here):
+            raise MADE[name]()
+        if name == "cause":
+            try:
+                {}["inner"]
+            except KeyError as error:
+                raise ValueError("outer") from error
+        return sample["imag"] if name == "key" else sample
 
-    error = caught_at(packed, workers, map_sample=broken)
-    assert type(error) is ValueError
-    assert type(error.__cause__) is KeyError
-    assert error.__cause__.__traceback__ is not None
-    assert isinstance(error.__cause__.__cause__, SampleError)  # where it was, above all
+    with load(packed, workers=request.param, batch_size=1, map_sample=broken) as loader:
+        batches = iter(loader)
+        for number in range(COUNT):
+            try:
+                seen += indexes([next(batches)])
+            except Exception as error:
+                found[NAMES[number]] = error
+    assert seen == [n for n in range(COUNT) if n >= len(NAMES) or NAMES[n] not in found]
+    assert len(found) == len(NAMES) - 1 - (not request.param)  # here nothing exits
+    return request.param, found
+
+
+def test_the_last_lines_are_the_users_own_frame_and_error(failed: Errors) -> None:
+    workers, errors = failed
+    error = errors["key"]
+    assert (type(error), error.args) == (KeyError, ("imag",))
+    lines = "".join(traceback.format_exception(error)).splitlines()
+    assert lines[-1] == "KeyError: 'imag'"
+    frame = max(number for number, line in enumerate(lines) if line.startswith("  File "))
+    assert re.fullmatch(rf'  File "{__file__}", line \d+, in broken', lines[frame])
+    assert lines[frame + 1].strip() == 'return sample["imag"] if name == "key" else sample'
+    assert len(lines) <= 25
+    assert "worker failed" not in "".join(lines)
+    assert isinstance(error.__cause__, SampleError)
+    number = NAMES.index("key")
+    assert re.search(rf"sample {number} 'class\d/image\d+' of ", str(error.__cause__))
+    if not workers:  # a debugger can go there
+        frames = [entry for entry, _ in traceback.walk_tb(error.__traceback__)]
+        assert frames[-1].f_locals["sample"]["index"] == number
 
 
 @pytest.mark.parametrize("workers", [1, 0])
-def test_a_stop_iteration_does_not_end_the_epoch_in_silence(packed: Path, workers: int) -> None:
-    error = caught_at(packed, workers, map_sample=raising(StopIteration))
-    assert type(error) is RuntimeError
-    assert str(error) == "map_sample raised StopIteration"
+def test_an_error_of_the_users_is_masked_by_no_on_error(packed: Path, workers: int) -> None:
+    def broken(sample: Sample) -> Sample:
+        return sample if sample["index"] != 5 else sample["imag"]
+
+    with (
+        load(packed, workers=workers, map_sample=broken, on_error="mask") as loader,
+        pytest.raises(KeyError, match="imag"),
+    ):
+        list(loader)
+
+
+def test_the_loop_catches_what_was_raised_with_its_causes(failed: Errors) -> None:
+    _, errors = failed
+    for name, (make, text) in CARRIED.items():
+        assert type(errors[name]).__name__ == type(make()).__name__
+        assert isinstance(errors[name], type(make()).__mro__[1])
+        assert str(errors[name]) == text
+    assert getattr(errors["two arguments"], "first", 0) == 3
+    inner = errors["cause"].__cause__
+    assert (type(errors["cause"]), type(inner)) == (ValueError, KeyError)
+    assert inner is not None
+    assert inner.__traceback__ is not None
+    assert isinstance(inner.__cause__, SampleError)  # where it was, above all
+    assert type(errors["stop"]) is RuntimeError  # or the epoch would end in silence
+    assert str(errors["stop"]) == "map_sample raised StopIteration"
+
+
+def test_what_cannot_be_sent_changed_or_printed_ends_no_worker(failed: Errors) -> None:
+    workers, errors = failed
+    for name in ("unsendable", "frozen", "mute"):
+        assert type(errors[name]) in (type(MADE[name]()), *[WorkerError] * workers)
+        assert "Workers die" not in "".join(map(repr, errors[name].args))
+    if workers:
+        *_, frame, source, last = str(errors["unsendable"]).splitlines()
+        assert frame.startswith(f'  File "{__file__}", line ')
+        assert source.strip() == "raise MADE[name]()"
+        assert "Unsendable: number " in last
+        assert isinstance(errors["exit"], WorkerError)
+        assert re.search(r"(?s)in broken.*SystemExit: no configuration", str(errors["exit"]))
 
 
 @pytest.mark.parametrize("name", ["collate_fn", "map_batch"])
 @pytest.mark.parametrize("is_prefetched", [False, True])
-def test_neither_does_one_of_a_function_of_batches(
+def test_a_stop_iteration_of_a_function_of_batches_does_not_end_it_either(
     packed: Path, name: str, is_prefetched: bool
 ) -> None:
     def broken(batch: Any) -> Any:

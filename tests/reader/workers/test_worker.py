@@ -125,13 +125,3 @@ def test_a_damaged_sample_is_named_and_all_other_batches_come(
             assert all(part in told for part in place)
             first = 17 - 17 % batch_size
             assert seen == [n for n in range(COUNT) if n not in range(first, first + batch_size)]
-
-
-def test_a_shard_that_is_cut_short_while_it_is_read_is_an_error(packed_copy: Path) -> None:
-    with Loader(packed_copy, workers=1, transforms=[CROP]) as loader:
-        list(loader)  # the worker has opened every shard
-        list(loader)
-        for path in packed_copy.glob("*.tar"):
-            os.truncate(path, 1024)
-        with pytest.raises(SampleError, match=r"class\d/image\d+.*truncated"):
-            list(loader) + list(loader)
