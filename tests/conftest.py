@@ -114,20 +114,20 @@ def packed(tmp_path_factory: pytest.TempPathFactory, source: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def write_grown() -> Callable[[Path, str, int], Path]:
+def write_grown() -> Callable[..., Path]:
     """`write_grown(dst, "shards", n)`: 5n samples, in n "shards", "classes" or "splits", or in one.
 
-    Without "classes" there are two.
+    Without "classes" there are two; `each=2` makes 2n samples.
     """
     images = [made_images.encode(made_images.make_image(seed, 16, 16), "PNG") for seed in range(4)]
 
-    def write(dst: Path, direction: str, n: int) -> Path:
-        shard_samples = 5 if direction == "shards" else None
+    def write(dst: Path, direction: str, n: int, each: int = 5) -> Path:
+        shard_samples = each if direction == "shards" else None
         labels = n if direction == "classes" else 2
         options = {"classes": [f"class{label}" for label in range(labels)], "jobs": 1}
         with Writer(dst, shard_samples=shard_samples, progress=False, **options) as writer:
-            for number in range(5 * n):
-                split = f"split{number // 5}" if direction == "splits" else ""
+            for number in range(each * n):
+                split = f"split{number // each}" if direction == "splits" else ""
                 image, label = images[number % 4], number % labels
                 writer.write({"image": image, "label": label, "split": split})
         return dst
@@ -137,14 +137,14 @@ def write_grown() -> Callable[[Path, str, int], Path]:
 
 @pytest.fixture(scope="session")
 def grown_dataset(
-    tmp_path_factory: pytest.TempPathFactory, write_grown: Callable[[Path, str, int], Path]
-) -> Callable[[str, int], Path]:
+    tmp_path_factory: pytest.TempPathFactory, write_grown: Callable[..., Path]
+) -> Callable[..., Path]:
     """`grown_dataset("shards", n)`: what `write_grown` writes, not to be changed."""
     root = tmp_path_factory.mktemp("grown")
 
-    def make(direction: str, n: int) -> Path:
-        dst = root / f"{direction}{n}"
-        return dst if dst.exists() else write_grown(dst, direction, n)
+    def make(direction: str, n: int, each: int = 5) -> Path:
+        dst = root / f"{direction}{n}-{each}"
+        return dst if dst.exists() else write_grown(dst, direction, n, each)
 
     return make
 

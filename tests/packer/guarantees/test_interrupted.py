@@ -105,7 +105,8 @@ def send_until_it_ends(process: "subprocess.Popen[str]", number: signal.Signals)
         (1, signal.SIGTERM, os.kill),
         pytest.param(2, signal.SIGTERM, os.kill, marks=pytest.mark.slow),
         pytest.param(1, signal.SIGINT, os.killpg, marks=pytest.mark.slow),
-        (2, signal.SIGINT, os.killpg),  # Ctrl-C goes to all processes of a terminal
+        # Ctrl-C goes to all processes of a terminal
+        pytest.param(2, signal.SIGINT, os.killpg, marks=pytest.mark.slow),
         pytest.param(1, signal.SIGHUP, os.kill, marks=pytest.mark.slow),
         pytest.param(2, signal.SIGHUP, os.kill, marks=pytest.mark.slow),
         pytest.param(1, signal.SIGHUP, os.killpg, marks=pytest.mark.slow),  # so does its end
@@ -139,6 +140,7 @@ def test_more_signals_of_a_terminal_that_is_closed_do_not_disturb_the_end(
     assert "packer: interrupted." in stderr
     assert "Traceback" not in stderr
     assert not packing.has_leavings()
+    packing.finish()
 
 
 @pytest.mark.parametrize(
@@ -169,6 +171,7 @@ def test_ctrl_c_while_the_processes_start_shows_no_traceback(packing: Packing) -
     assert "Traceback" not in stderr
 
 
+@pytest.mark.slow
 def test_runs_killed_at_random_moments_lead_to_the_same_files(packing: Packing) -> None:
     rng, interrupted = random.Random(), 0
     for _ in range(3):
@@ -199,7 +202,7 @@ def test_what_a_killed_process_would_leave_is_seen() -> None:
     assert len(named_memory(psutil.Process())) == 1, lock
 
 
-def test_a_killed_packer_leaves_neither_a_process_nor_shared_memory_nor_a_warning(
+def test_a_killed_packer_leaves_neither_a_process_nor_memory_nor_a_warning_and_the_next_finishes(
     packing: Packing,
 ) -> None:
     with packing.start(2) as process:
@@ -211,6 +214,7 @@ def test_a_killed_packer_leaves_neither_a_process_nor_shared_memory_nor_a_warnin
         wait_until(lambda: not any(map(is_alive, children)))
         _, stderr = process.communicate()
     assert [line for line in stderr.splitlines() if not line.startswith("scan: ")] == []
+    packing.finish()
 
 
 # What it starts stops, and the first of them tells it to end before: then it hears of nothing.
@@ -287,5 +291,5 @@ def test_a_file_that_may_grow_no_more_is_told_and_the_next_run_finishes(
     assert "Traceback" not in failed.stderr
     assert not (dst / "dataset.json").exists()
     assert not list(dst.glob(".shard-*")), "what was half written was left behind"
-    assert run_packer(*command).returncode == 0
+    assert call_packer(*command).returncode == 0
     assert not list(dst.glob(".*"))

@@ -79,7 +79,7 @@ def test_a_flipped_bit_in_a_tar_is_named_down_to_the_member(
     st.integers(0, 100_000),
     st.integers(0, 7),
 )
-@MANY
+@settings(MANY, max_examples=10)  # an image is looked at in a process of its own
 def test_a_flipped_bit_in_an_index_or_the_manifest_is_found(
     with_sidecars: Path, file: str, at: int, bit: int
 ) -> None:

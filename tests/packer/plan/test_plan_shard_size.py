@@ -14,6 +14,7 @@ from packer.samples.table import SampleTable
 from reader.format import Manifest
 
 MB = 10**6
+PLAIN = ("--png", "verbatim", "--jobs", 1)
 
 
 @pytest.mark.parametrize(
@@ -71,14 +72,17 @@ def test_pack_info_and_a_dry_run_agree_on_the_shards_and_an_append_goes_on(
 ) -> None:
     dst = tmp_path / "dst"
     planned = json.loads(
-        call_packer("pack", images, dst, "--as", "folder", "--dry-run", "--json").stdout
+        call_packer("pack", images, dst, "--as", "folder", *PLAIN, "--dry-run", "--json").stdout
     )
-    assert call_packer("pack", images, dst, "--as", "folder", "--quiet").returncode == 0
+    assert call_packer("pack", images, dst, "--as", "folder", *PLAIN, "--quiet").returncode == 0
     packed = Manifest.load(dst)
     assert [shard.file for shard in packed.shards] == [shard["file"] for shard in planned["shards"]]
     assert len(packed.shards) == 2
     found = json.loads(call_packer("info", dst, "--json").stdout)
     assert max(shard.bytes for shard in packed.shards) <= found["shard_size"] == 10 * MB
     Image.new("RGB", (8, 8)).save(images / "noise" / "new.png")
-    assert call_packer("pack", images, dst, "--as", "folder", "--quiet", "--append").returncode == 0
+    assert (
+        call_packer("pack", images, dst, "--as", "folder", *PLAIN, "--quiet", "--append").returncode
+        == 0
+    )
     assert len(Manifest.load(dst).shards) == 3

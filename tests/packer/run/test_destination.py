@@ -128,7 +128,7 @@ def test_overwrite_removes_the_dataset_and_nothing_else(
 
 
 @pytest.mark.parametrize("lost", [False, True], ids=["scratch is kept", "scratch is lost"])
-@pytest.mark.parametrize("stride", [7, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("stride", [11, pytest.param(1, marks=pytest.mark.slow)])
 def test_an_overwrite_that_is_cut_off_at_any_request_is_finished_by_the_same_command(
     store: S3Server, upload: Upload, tmp_path: Path, stride: int, lost: bool
 ) -> None:

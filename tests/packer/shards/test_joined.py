@@ -1,5 +1,6 @@
 """Many indexes are one file: few requests open them, and every writer keeps it right."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from reader import Dataset
 from reader.format import Manifest
 from reader.format.manifest import JOINED
 
-MANY = 64  # shards from which on the indexes are joined
+MANY = 16  # shards
 OPTIONS: dict[str, Any] = {"shard_samples": 1, "jobs": 1, "progress": False}
 
 pytest.importorskip("obstore", reason="reading from a store needs shardfeed[remote]")
@@ -44,6 +45,14 @@ def requests(folder: Path, cache: Path, split: str | None = None) -> list[str]:
         assert dataset.labels.tolist() == Dataset(folder, split=split).labels.tolist()
         dataset.fetching.close()
     return asked
+
+
+@pytest.fixture(scope="module", autouse=True)
+def joined_from_many_on() -> Iterator[None]:
+    """Have the indexes of so many shards joined, and not only those of 64."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("packer.shards.joined._SHARDS", MANY)
+        yield
 
 
 @pytest.fixture(scope="module")

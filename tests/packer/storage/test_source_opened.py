@@ -45,7 +45,7 @@ MAKE: dict[str, Callable[[Path, Path], Path | str]] = {
 }
 
 
-@pytest.fixture(params=sampled(MAKE, every=2))
+@pytest.fixture(params=sampled(MAKE, every=3))
 def src(request: pytest.FixtureRequest, tmp_path: Path, source: Path) -> Path | str:
     """A source of each form, with the same images in three classes."""
     folder = tmp_path / "made"

@@ -54,7 +54,7 @@ def loader_of(dataset: Dataset, plan: Setting, rank: int) -> Loader:
         drop_last=plan.drop_last,
         transforms=[reader.RandomResizedCrop(plan.size)],
         fields=("image", "index", "valid"),
-        workers=plan.workers,
+        workers=0,
         rank=rank,
         world_size=plan.world_size,
     )
@@ -80,7 +80,7 @@ def test_requests_and_bytes_are_those_that_a_server_counts_and_batches_those_of_
     assert (len(opened), sum(stop - first for _, first, stop in opened)) == expected.opening
     requests = np.cumsum([epoch.requests for epoch in expected.traffic]).tolist()
     # Whoever asks for what is not there yet has it fetched by a request of its own: so nobody does.
-    with loader_of(dataset, replace(plan, workers=0), 0) as loader:
+    with loader_of(dataset, plan, 0) as loader:
         first, batches = [], iter(loader)
         for step in range(expected.steps):
             wait_until(lambda step=step: is_fetched(dataset, plan, step))

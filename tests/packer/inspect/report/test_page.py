@@ -32,17 +32,7 @@ class Elements(HTMLParser):
         self.handlers += [name for name, _ in attrs if name.startswith("on")]
 
 
-@pytest.fixture(scope="module")
-def of_hostile(hostile: Path, reported: Reporting) -> tuple[Reported, str]:
-    return reported(hostile)
-
-
-@pytest.fixture(scope="module")
-def of_planted(browser: Any, planted: Path, reported: Reporting) -> Reported:
-    return reported(planted)[0]
-
-
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Chromium, without a network."""
     webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
@@ -88,6 +78,12 @@ def opened(browser: Any) -> Iterator[Open]:
     assert asked
     assert {url.partition(":")[0] for url in asked} <= {"file", "data"}
     assert len({url for url in asked if url.startswith("file")}) == 1
+
+
+@pytest.fixture
+def page(browser: Any, of_planted: tuple[Reported, str], opened: Open) -> Any:
+    """The browser at the page of `planted`."""
+    return opened(of_planted[0])
 
 
 def visible(browser: Any, selector: str = "#gallery .card") -> list[Any]:
@@ -138,8 +134,7 @@ def test_a_browser_runs_nothing_of_a_dataset(
     assert any(text.startswith("\"'><script>document.title='hostile'</script>") for text in texts)
 
 
-def test_filters_show_one_split_and_what_matches(of_planted: Reported, opened: Open) -> None:
-    page = opened(of_planted)
+def test_filters_show_one_split_and_what_matches(page: Any) -> None:
     everything = len(visible(page))
     [val] = [
         option
@@ -156,8 +151,7 @@ def test_filters_show_one_split_and_what_matches(of_planted: Reported, opened: O
     assert page.find_element("id", "count").text == "2 match"
 
 
-def test_where_nothing_matches_it_is_said_and_undone(of_planted: Reported, opened: Open) -> None:
-    page = opened(of_planted)
+def test_where_nothing_matches_it_is_said_and_undone(page: Any) -> None:
     everything = len(visible(page))
     page.find_element("name", "class").send_keys("c")
     assert page.find_element("css selector", "[name=class] option:checked").text == "c (0)"
@@ -168,8 +162,7 @@ def test_where_nothing_matches_it_is_said_and_undone(of_planted: Reported, opene
     assert page.find_element("id", "count").text == "60 shown of 88"
 
 
-def test_a_finding_is_reached_at_once_and_marked(of_planted: Reported, opened: Open) -> None:
-    page = opened(of_planted)
+def test_a_finding_is_reached_at_once_and_marked(page: Any) -> None:
     height = "return document.documentElement.scrollHeight"
     before = page.execute_script(height)
     page.find_elements("css selector", ".contents a")[-1].send_keys("\ue007")
@@ -187,10 +180,7 @@ def place(element: Any) -> dict[str, float]:
     return found
 
 
-def test_a_print_is_light_and_has_all_pictures_and_no_controls(
-    of_planted: Reported, opened: Open
-) -> None:
-    page = opened(of_planted)
+def test_a_print_is_light_and_has_all_pictures_and_no_controls(page: Any) -> None:
     dark = [{"name": "prefers-color-scheme", "value": "dark"}]
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": dark})
     colour = page.find_element("tag name", "h1").value_of_css_property("color")
@@ -204,8 +194,7 @@ def test_a_print_is_light_and_has_all_pictures_and_no_controls(
     assert min(drawn) > 0
 
 
-def test_a_box_says_where_it_is(of_planted: Reported, opened: Open) -> None:
-    page = opened(of_planted)
+def test_a_box_says_where_it_is(page: Any) -> None:
     titles = page.find_elements("css selector", "[data-kind=boxes_outside] rect title")
     found = [title.get_attribute("textContent").strip() for title in titles]
     assert len(found) == 2
@@ -213,8 +202,7 @@ def test_a_box_says_where_it_is(of_planted: Reported, opened: Open) -> None:
     assert all(re.fullmatch(beyond, title) for title in found)
 
 
-def test_the_keys_of_a_finding_are_copied(of_planted: Reported, opened: Open) -> None:
-    page = opened(of_planted)
+def test_the_keys_of_a_finding_are_copied(page: Any) -> None:
     page.find_element("css selector", "[data-kind=leakage] .keys summary").send_keys("\ue007")
     button = page.find_element("css selector", "[data-kind=leakage] .keys button")
     listed = page.find_element("css selector", "[data-kind=leakage] .keys pre").text
@@ -225,8 +213,7 @@ def test_the_keys_of_a_finding_are_copied(of_planted: Reported, opened: Open) ->
     wait(lambda: said.get_attribute("textContent") == "Copied 4 keys")
 
 
-def test_more_samples_are_shown_when_asked_for(of_planted: Reported, opened: Open) -> None:
-    page = opened(of_planted)
+def test_more_samples_are_shown_when_asked_for(page: Any) -> None:
     assert len(visible(page)) == 60
     more = page.find_element("id", "more")
     page.execute_script("arguments[0].focus()", more)
@@ -236,17 +223,13 @@ def test_more_samples_are_shown_when_asked_for(of_planted: Reported, opened: Ope
     assert page.switch_to.active_element.get_attribute("data-copy")  # goes on at the first new one
 
 
-def test_boxes_can_be_hidden(of_planted: Reported, opened: Open) -> None:
-    page = opened(of_planted)
+def test_boxes_can_be_hidden(page: Any) -> None:
     assert visible(page, "#gallery svg.boxes")
     page.find_element("name", "overlays").send_keys(" ")
     assert not visible(page, "#gallery svg.boxes")
 
 
-def test_the_page_is_light_dark_or_as_the_system_by_the_keyboard(
-    of_planted: Reported, opened: Open
-) -> None:
-    page = opened(of_planted)
+def test_the_page_is_light_dark_or_as_the_system_by_the_keyboard(page: Any) -> None:
     colours = []
     for _ in range(3):
         page.find_element("id", "theme").send_keys("\ue007")
@@ -257,8 +240,7 @@ def test_the_page_is_light_dark_or_as_the_system_by_the_keyboard(
     assert colours[2] in colours[:2]
 
 
-def test_every_control_is_reached_by_the_tab_key(of_planted: Reported, opened: Open) -> None:
-    page = opened(of_planted)
+def test_every_control_is_reached_by_the_tab_key(page: Any) -> None:
     reached = set()
     page.execute_script("document.querySelector('[name=class]').focus()")
     for _ in range(6):
@@ -286,8 +268,7 @@ def test_nothing_is_wider_than_the_window(
     assert wide <= width
 
 
-def test_every_image_and_control_has_a_name(of_planted: Reported, opened: Open) -> None:
-    page = opened(of_planted)
+def test_every_image_and_control_has_a_name(page: Any) -> None:
     unnamed = page.execute_script(
         'return [...document.querySelectorAll(\'img:not(.mask):not([alt]), img:not(.mask)[alt=""],'
         " button:empty, input:not(label input), select:not(label select)')].length"
