@@ -126,6 +126,12 @@ def store(tmp_path: Path) -> Iterator[S3Server]:
 
 
 @pytest.fixture
+def dst(tmp_path: Path) -> Path:
+    """Where to pack to; nothing is there."""
+    return tmp_path / "dst"
+
+
+@pytest.fixture
 def own_source(tmp_path: Path, source: Path) -> Path:
     """A copy of `source` that may be changed, with the same times of writing."""
     return shutil.copytree(source, tmp_path / "own_source")

@@ -176,7 +176,7 @@ def test_giving_up_does_not_wait_for_a_stopped_process() -> None:
         mapped(stop_or_fail, [0, 1])
 
 
-def test_giving_up_waits_for_a_while_for_a_process_that_a_disk_holds(
+def test_giving_up_waits_a_while_for_a_process_that_hangs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(processes, "DYING_SECONDS", 0.1)
@@ -199,7 +199,7 @@ def test_giving_up_waits_for_a_while_for_a_process_that_a_disk_holds(
             pass  # nobody waits for it but the system
 
 
-def test_a_process_that_cannot_be_started_is_told_in_a_sentence(
+def test_a_process_that_cannot_start_is_an_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
@@ -248,9 +248,7 @@ def test_items_and_results_may_be_larger_than_a_pipe_holds() -> None:
     assert sum(counts) == 15_000_000
 
 
-def test_a_program_without_a_guard_around_its_main_part_is_not_run_again(
-    tmp_path: Path, packed: Path
-) -> None:
+def test_a_program_without_a_main_guard_is_not_run_again(tmp_path: Path, packed: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(
         "import sys; from pathlib import Path; from packer.inspect.verify import verify\n"

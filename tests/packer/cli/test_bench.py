@@ -64,13 +64,14 @@ def test_a_line_of_the_table_tells_workers_rate_cpu_and_limit() -> None:
     assert point(2, 970, cpu=0.93).line().split() == ["2", "970", "93%", "decode"]
 
 
-def test_a_dataset_is_measured_and_drawn_with_each_number_of_workers(
+def test_a_dataset_is_measured_and_drawn_by_numbers_of_workers(
     packed: Path, tmp_path: Path
 ) -> None:
     pytest.importorskip("matplotlib", reason="drawing needs shardfeed[report]")
     path = tmp_path / "rates.png"
-    found = run(*(packed, "--seconds", 0.1, "--batch-size", 16, "--workers", "2,1", "--plot", path))
-    assert found.returncode == 0, found.stderr
+    found = run(
+        *(packed, "--seconds", 0.1, "--batch-size", 16, "--workers", "2,1", "--plot", path), code=0
+    )
     header, first, second, sentence = found.stdout.splitlines()
     assert header.split() == ["workers", "images/s", "CPU", "share", "bound", "by"]
     assert (first.split()[0], second.split()[0]) == ("1", "2")
@@ -81,8 +82,7 @@ def test_a_dataset_is_measured_and_drawn_with_each_number_of_workers(
 
 
 def test_points_and_verdict_come_as_json(packed: Path) -> None:
-    found = run(packed, "--seconds", 0.1, "--workers", 1, "--transform", "center", "--json")
-    assert found.returncode == 0, found.stderr
+    found = run(packed, "--seconds", 0.1, "--workers", 1, "--transform", "center", "--json", code=0)
     report = json.loads(found.stdout)
     assert [point["workers"] for point in report["points"]] == [1]
     assert report["points"][0]["images_per_second"] > 0
@@ -117,12 +117,11 @@ def test_what_cannot_be_measured_or_drawn_is_refused_before_anything_is_measured
     assert told in found.stderr
 
 
-def test_without_matplotlib_a_plot_is_refused_with_what_to_install(
+def test_a_plot_requires_matplotlib(
     packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("packer.cli.bench.find_spec", lambda name: None)
-    found = run(packed, "--plot", tmp_path / "rates.png")
-    assert found.returncode == 2
+    found = run(packed, "--plot", tmp_path / "rates.png", code=2)
     assert "pip install 'shardfeed[report]'" in found.stderr
 
 

@@ -30,8 +30,7 @@ def pets(tmp_path: Path) -> Path:
 
 def test_a_source_is_explained_by_its_samples_and_nothing_is_written(pets: Path) -> None:
     before = sorted(pets.parent.rglob("*"))
-    done = call_packer("pack", "--explain", pets, "--quiet")
-    assert done.returncode == 0, done.stderr
+    done = call_packer("pack", "--explain", pets, "--quiet", code=0)
     assert done.stdout.startswith("Read as Oxford-IIIT Pet with its official lists: 2 images")
     assert (
         "images/Abyssinian_1.jpg: class Abyssinian, split trainval, JPEG of 16 x 12" in done.stdout
@@ -74,7 +73,7 @@ def test_a_sample_without_a_member_that_others_have_is_marked(tmp_path: Path) ->
         ("I;16", "grey, 16 bits a value"),
     ],
 )
-def test_of_a_mask_is_told_what_its_pixels_are(
+def test_the_pixels_of_a_mask_are_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], mode: str, told: str
 ) -> None:
     Image.new("RGB", (16, 12)).save(tmp_path / "a.jpg")
@@ -85,9 +84,7 @@ def test_of_a_mask_is_told_what_its_pixels_are(
 
 def test_what_would_be_rejected_is_told_and_a_destination_is_needed_to_pack(pets: Path) -> None:
     (pets / "scores.mat").write_bytes(b"x")
-    done = call_packer("pack", "--explain", pets)
-    assert done.returncode == 1
+    done = call_packer("pack", "--explain", pets, code=1)
     assert "scores.mat: it may have labels or images" in done.stderr
-    done = call_packer("pack", pets)
-    assert done.returncode == 2
+    done = call_packer("pack", pets, code=2)
     assert "Missing argument 'DST'" in done.stderr

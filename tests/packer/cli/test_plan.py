@@ -38,9 +38,7 @@ def test_a_folder_here_is_asked_for_nothing_unless_a_store_is_meant(packed: Path
     assert "not known   --latency, --bandwidth, --gpu-rate" in found
 
 
-def test_a_plan_is_made_for_train_unless_another_split_is_named(
-    tmp_path: Path, own_source: Path
-) -> None:
+def test_a_plan_is_for_train_unless_a_split_is_named(tmp_path: Path, own_source: Path) -> None:
     run_pack(own_source, tmp_path / "shards", split={"train": 0.7, "val": 0.3})
     whole = len(Dataset(tmp_path / "shards"))
     train = len(Dataset(tmp_path / "shards", split="train"))
@@ -71,7 +69,7 @@ def test_a_rate_is_measured_here_and_says_so(packed: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reading from a store needs Linux")
-def test_a_store_is_measured_where_its_rates_are_not_given(
+def test_rates_of_a_store_are_measured(
     packed: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     pytest.importorskip("obstore", reason="the extra `remote` is not installed")

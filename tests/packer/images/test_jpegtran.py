@@ -46,7 +46,7 @@ def test_without_jpegtran_the_package_is_named(monkeypatch: pytest.MonkeyPatch) 
         jpegtran.transcode(data, 2)
 
 
-def test_a_jpegtran_that_hangs_is_stopped(
+def test_a_hanging_jpegtran_ends(
     program: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program("exec sleep 1000")
@@ -63,7 +63,7 @@ def test_a_jpegtran_that_hangs_is_stopped(
         ("echo 'Insufficient memory (case 4)' >&2; exit 1", "out of memory"),
     ],
 )
-def test_a_jpegtran_that_something_ends_says_nothing_of_the_image(
+def test_an_ended_jpegtran_says_nothing(
     program: Callable[[str], None], script: str, reason: str
 ) -> None:
     program(script)

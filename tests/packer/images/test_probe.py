@@ -42,7 +42,7 @@ def png_of(height: int, width: int) -> bytes:
 
 
 @pytest.mark.parametrize(("kind", "name"), KINDS.items())
-def test_every_kind_of_image_is_told_by_its_bytes(
+def test_a_kind_of_image_is_told_by_its_bytes(
     files: dict[str, bytes], kind: str, name: str
 ) -> None:
     info = probe(files[kind])
@@ -151,9 +151,7 @@ def test_what_is_no_image_is_rejected(data: bytes) -> None:
         (b"\xff\x0a\0\0", "JPEG XL", "djxl"),
     ],
 )
-def test_a_format_that_is_not_packed_is_named_with_the_way_out(
-    data: bytes, name: str, way: str
-) -> None:
+def test_a_format_that_is_not_packed_has_a_way_out(data: bytes, name: str, way: str) -> None:
     with pytest.raises(BadImage, match=rf"it is {name}, which is not packed: .* \({way}"):
         probe(data + bytes(40))
 

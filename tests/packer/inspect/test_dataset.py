@@ -60,7 +60,7 @@ def test_extract_gives_the_files_back(packed: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("tool", ["dali", "wids", "energon"])
-def test_export_writes_for_a_url_what_is_to_lie_beside_its_shards(
+def test_export_for_a_url_writes_what_belongs_there(
     packed: Path, tmp_path: Path, tool: str
 ) -> None:
     shards, out = tmp_path / "shards", tmp_path / "out"

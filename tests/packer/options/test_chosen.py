@@ -49,9 +49,7 @@ REFUSED = [row for row in ROWS if isinstance(row.expected, str) and "pairs" not 
 
 
 @pytest.mark.parametrize("row", sampled(REFUSED, every=3), ids=lambda row: row.name)
-def test_each_call_that_a_refusal_proposes_is_one_that_can_be_made(
-    row: Row, tmp_path: Path
-) -> None:
+def test_each_call_that_a_refusal_proposes_can_be_made(row: Row, tmp_path: Path) -> None:
     src, dst = lay_out(row, tmp_path / "it's here"), tmp_path / "dst"
     depth = {"class_depth": "all"} if row.options.get("class_depth") == -1 else {}
     given: Any = {**row.options, **depth, "jobs": 1, "progress": False}

@@ -34,6 +34,7 @@ pytestmark = [  # these tools leave their files to be closed
 
 Members = dict[str, bytes]  # extension -> content
 Samples = Iterable[tuple[str, Members]]
+Exported = tuple[Path, dict[str, Members]]
 
 EXTENSIONS = ("jpg", "cls", "json", "txt", "mask.png")
 # The longest has 99 bytes with its folder and extension: wids knows 100.
@@ -47,7 +48,7 @@ NAMES = [
 
 
 @pytest.fixture(scope="module")
-def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Members]]:
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Exported:
     """A dataset with the index files of every tool, and what each has to find in it."""
     root = tmp_path_factory.mktemp("exported")
     source, shards = root / "source", root / "shards"
@@ -169,7 +170,7 @@ TOOLS = [with_tar, with_webdataset, with_datasets, with_wids, with_dali, with_en
 
 @pytest.mark.parametrize("read", TOOLS, ids=lambda tool: tool.__name__)
 def test_a_tool_finds_every_sample_as_it_was(
-    exported: tuple[Path, dict[str, Members]],
+    exported: Exported,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     read: Callable[[Path, Path], Samples],
@@ -182,7 +183,7 @@ def test_a_tool_finds_every_sample_as_it_was(
 
 
 def test_what_export_says_of_hugging_face_is_so(
-    exported: tuple[Path, dict[str, Members]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    exported: Exported, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     datasets = pytest.importorskip("datasets")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
@@ -200,9 +201,7 @@ def test_what_export_says_of_hugging_face_is_so(
     assert {row["__key__"] for rows in loaded.values() for row in rows} == expected.keys()
 
 
-def test_energon_s_files_are_those_that_energon_prepare_makes(
-    exported: tuple[Path, dict[str, Members]], tmp_path: Path
-) -> None:
+def test_energon_s_files_are_those_of_energon_prepare(exported: Exported, tmp_path: Path) -> None:
     pytest.importorskip("megatron.energon")
     folder, _ = exported
     for path in tars(folder):

@@ -46,7 +46,7 @@ def divided(listing: SampleTable, given: Mapping[str, float]) -> dict[str, str]:
 
 
 @given(labels, shares)
-def test_each_class_is_divided_exactly_to_one_sample(
+def test_each_class_is_divided_by_its_shares(
     samples: dict[str, int], given: dict[str, float]
 ) -> None:
     listing = table(samples)
@@ -59,7 +59,7 @@ def test_each_class_is_divided_exactly_to_one_sample(
 
 
 @given(labels, shares, st.randoms(use_true_random=False))
-def test_the_keys_decide_and_not_the_order_of_the_scan(
+def test_keys_decide_and_not_their_order(
     samples: dict[str, int], given: dict[str, float], rng: Any
 ) -> None:
     order = list(samples)
@@ -120,8 +120,7 @@ def counts(dst: Path) -> dict[str, tuple[int, ...]]:
 def test_the_command_and_python_write_the_same_and_record_it(tmp_path: Path) -> None:
     src = folder(tmp_path / "src", {"cat": 10, "cow": 2, "dog": 25})
     options = ["--split", "train=0.8,val=0.2", "--stratify", "--jobs", 2, "--shard-samples", 4]
-    done = call_packer("pack", src, tmp_path / "a", *options)
-    assert done.returncode == 0
+    done = call_packer("pack", src, tmp_path / "a", *options, code=0)
     lacking = (
         "1 of 3 classes is too small for a sample in every split: cow (2 samples, none in val)"
     )
@@ -158,8 +157,7 @@ def test_it_is_refused_without_labels_or_shares_and_for_items_of_python(tmp_path
         pack(src, tmp_path / "dst")
     with pytest.raises(packer.UnusableInput, match=r"Add split={'train': 0.9, 'val': 0.1}, or"):
         pack(src, tmp_path / "dst", split=None)
-    done = call_packer("pack", src, tmp_path / "dst", "--stratify")
-    assert done.returncode == 2
+    done = call_packer("pack", src, tmp_path / "dst", "--stratify", code=2)
     assert "Add --split train=0.9,val=0.1, or remove --stratify" in done.stderr
     with pytest.raises(packer.UnusableInput, match="stratify= requires a path or a URL"):
         pack([(np.zeros((4, 4, 3), np.uint8), 0)], tmp_path / "dst")

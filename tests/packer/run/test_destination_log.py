@@ -68,9 +68,7 @@ def test_another_run_does_not_continue_an_interrupted_one(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(("run", "is_kept"), [(OTHER, False), (RUN, True)], ids=["other", "same"])
-def test_overwriting_continues_its_own_interrupted_run_and_discards_another(
-    tmp_path: Path, run: Run, is_kept: bool
-) -> None:
+def test_overwriting_continues_only_its_own_run(tmp_path: Path, run: Run, is_kept: bool) -> None:
     interrupt(tmp_path)
     with Destination(tmp_path).hold(run, overwrite=True):
         assert (tmp_path / "shard-000000.tar").exists() == is_kept
@@ -124,9 +122,7 @@ def test_what_was_left_of_a_manifest_is_removed_and_nothing_of_the_user_s(tmp_pa
         assert names(tmp_path) == {path.name for path in mine} | {".packing.json"}
 
 
-def test_a_file_system_that_cannot_lock_is_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_disk_without_locks_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def refuse(*_: object) -> None:
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
@@ -136,7 +132,7 @@ def test_a_file_system_that_cannot_lock_is_named(
 
 @pytest.mark.parametrize("overwrite", [False, True])
 @pytest.mark.parametrize("splits", ['[".."]', '["OUT"]', "5", "[[]]", '["\\u0000"]', "[" * 10**5])
-def test_a_journal_that_names_splits_elsewhere_is_none(
+def test_a_journal_of_splits_elsewhere_is_none(
     tmp_path: Path, splits: str, overwrite: bool
 ) -> None:
     (tmp_path / "shard-000000.tar").touch()
@@ -170,7 +166,7 @@ def tars(folder: Path) -> list[str]:
     ],
     ids=["a mended source", "a shard fewer", "mended again", "the same source elsewhere"],
 )
-def test_a_changed_source_costs_only_the_shards_that_are_not_right_any_more(
+def test_a_changed_source_costs_only_its_shards(
     tmp_path: Path, runs: list[Run], kept: list[int]
 ) -> None:
     for run in runs[:-1]:
@@ -188,9 +184,7 @@ def test_another_source_and_shards_of_another_hand_are_not_touched(tmp_path: Pat
 
 
 @pytest.mark.parametrize("cut", [1, 30, 200])
-def test_a_kill_while_the_mended_run_is_noted_leaves_the_note_before(
-    tmp_path: Path, cut: int
-) -> None:
+def test_a_kill_while_a_mended_run_is_noted_keeps_the_note(tmp_path: Path, cut: int) -> None:
     finish(tmp_path, RUN)
     journal = tmp_path / ".packing.json"
     size = journal.stat().st_size
@@ -260,7 +254,7 @@ def test_an_overwrite_that_was_killed_leaves_no_shard_of_the_old_dataset_to_the_
     assert files(tmp_path) == {"dataset.json", "train/notes.txt"}
 
 
-def test_a_loop_that_overwrote_an_unfinished_run_and_was_killed_leaves_no_shard(
+def test_a_killed_loop_that_overwrote_a_run_leaves_no_shard(
     tmp_path: Path,
 ) -> None:
     finish(tmp_path, RUN)

@@ -35,6 +35,7 @@ from packer.run.report import PackReport
 from reader.format import FormatError, Index, Manifest
 
 Zoo = tuple[Path, dict[str, bytes], dict[str, str]]
+PackedZoo = tuple[Path, PackReport]
 
 WRONG_EXTENSIONS = {
     "JPEG": "cat/jpeg.png",
@@ -87,7 +88,7 @@ def zoo(tmp_path_factory: pytest.TempPathFactory) -> Zoo:
 
 
 @pytest.fixture(scope="module")
-def packed_zoo(tmp_path_factory: pytest.TempPathFactory, zoo: Zoo) -> tuple[Path, PackReport]:
+def packed_zoo(tmp_path_factory: pytest.TempPathFactory, zoo: Zoo) -> PackedZoo:
     dst = tmp_path_factory.mktemp("packed") / "zoo"
     report = run_pack(zoo[0], dst, jobs=2, skip_rejected=True, shard_samples=5, jpeg="verbatim")
     return dst, report
@@ -112,17 +113,13 @@ def stamps(folder: Path) -> dict[str, tuple[int, int]]:
     return {path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in folder.iterdir()}
 
 
-def test_every_good_file_is_packed_with_its_own_bytes(
-    zoo: Zoo, packed_zoo: tuple[Path, PackReport]
-) -> None:
+def test_every_good_file_is_packed_with_its_own_bytes(zoo: Zoo, packed_zoo: PackedZoo) -> None:
     samples = samples_of(packed_zoo[0])
     assert len(samples) == len(zoo[1])
     assert {sample.name: sample.data for sample in samples} == zoo[1]
 
 
-def test_every_bad_file_is_named_with_its_reason_and_litter_is_none(
-    zoo: Zoo, packed_zoo: tuple[Path, PackReport]
-) -> None:
+def test_every_bad_file_is_named_with_its_reason(zoo: Zoo, packed_zoo: PackedZoo) -> None:
     rejected = dict(packed_zoo[1].rejected)
     assert len(rejected) == len(packed_zoo[1].rejected)
     assert rejected.keys() == zoo[2].keys()
@@ -133,7 +130,7 @@ def test_every_bad_file_is_named_with_its_reason_and_litter_is_none(
 
 
 def test_every_sample_has_a_key_of_its_own_that_gives_back_its_name(
-    packed_zoo: tuple[Path, PackReport],
+    packed_zoo: PackedZoo,
 ) -> None:
     samples = samples_of(packed_zoo[0])
     assert len({sample.key for sample in samples}) == len(samples)
@@ -141,12 +138,12 @@ def test_every_sample_has_a_key_of_its_own_that_gives_back_its_name(
         assert unescape(sample.key) in (sample.name, os.path.splitext(sample.name)[0])
 
 
-def test_the_index_tells_orientation_and_size(packed_zoo: tuple[Path, PackReport]) -> None:
+def test_the_index_tells_orientation_and_size(packed_zoo: PackedZoo) -> None:
     turned = [sample for sample in samples_of(packed_zoo[0]) if "turned" in sample.name]
     assert [(sample.orientation, sample.size) for sample in turned] == [(6, (40, 50))] * 2
 
 
-def test_stock_webdataset_reads_every_sample(zoo: Zoo, packed_zoo: tuple[Path, PackReport]) -> None:
+def test_stock_webdataset_reads_every_sample(zoo: Zoo, packed_zoo: PackedZoo) -> None:
     classes = sorted({name.split("/")[0] for name in zoo[1]}, key=os.fsencode)
     assert list(Manifest.load(packed_zoo[0]).classes) == classes
     expected = {
@@ -176,9 +173,8 @@ def test_tiling_changes_no_pixel_for_any_number_of_processes(tmp_path: Path, zoo
 
 
 def test_bad_files_stop_a_run_before_it_writes_and_one_process_writes_what_two_do(
-    tmp_path: Path, zoo: Zoo, packed_zoo: tuple[Path, PackReport]
+    dst: Path, zoo: Zoo, packed_zoo: PackedZoo
 ) -> None:
-    dst = tmp_path / "dst"
     with pytest.raises(Rejected, match="do not belong to it") as caught:
         run_pack(zoo[0], dst, shard_samples=5, jpeg="verbatim")
     assert {name for name, _ in caught.value.files} < zoo[2].keys()
@@ -187,35 +183,33 @@ def test_bad_files_stop_a_run_before_it_writes_and_one_process_writes_what_two_d
     assert files_of(dst) == files_of(packed_zoo[0])
 
 
-def test_class_folders_without_images_are_refused_unless_a_list_of_classes_keeps_them(
-    tmp_path: Path, own_source: Path
-) -> None:
+def test_class_folders_without_images_need_a_list_of_classes(dst: Path, own_source: Path) -> None:
     for name in ("empty", "void"):
         (own_source / name).mkdir()
     with pytest.raises(Rejected, match="leave out the classes") as caught:
-        packer.pack(own_source, tmp_path / "dst", progress=False)
+        packer.pack(own_source, dst, progress=False)
     assert [name for name, _ in caught.value.files] == ["empty/", "void/"]
     assert {"on_error", "classes"} <= set(re.findall(r"\w+", str(caught.value)))
-    assert not (tmp_path / "dst").exists()
+    assert not (dst).exists()
     names = ["void", "empty", "class0", "class1", "class2"]
-    packer.pack(own_source, tmp_path / "dst", progress=False, classes=names, jpeg="verbatim")
-    assert Manifest.load(tmp_path / "dst").classes == tuple(names)
+    packer.pack(own_source, dst, progress=False, classes=names, jpeg="verbatim")
+    assert Manifest.load(dst).classes == tuple(names)
 
 
-def test_a_second_run_does_nothing_and_reports_the_same(tmp_path: Path, source: Path) -> None:
-    first = run_pack(source, tmp_path / "dst", shard_samples=10)
-    before = stamps(tmp_path / "dst")
-    second = run_pack(source, tmp_path / "dst", jobs=2, shard_samples=10)
-    assert stamps(tmp_path / "dst") == before
+def test_a_second_run_does_nothing_and_reports_the_same(dst: Path, source: Path) -> None:
+    first = run_pack(source, dst, shard_samples=10)
+    before = stamps(dst)
+    second = run_pack(source, dst, jobs=2, shard_samples=10)
+    assert stamps(dst) == before
     assert (first.shards_written, second.shards_written) == (4, 0)
-    written = sum(path.stat().st_size for path in (tmp_path / "dst").glob("shard-*"))
+    written = sum(path.stat().st_size for path in (dst).glob("shard-*"))
     for report in (first, second):
         assert (report.samples, report.classes, report.shards) == (39, 3, 4)
         assert (report.bytes, report.rejected, report.ignored) == (written, [], [])
 
 
 def test_the_library_of_safetensors_reads_every_index(
-    packed_zoo: tuple[Path, PackReport],
+    packed_zoo: PackedZoo,
 ) -> None:
     paths = sorted(packed_zoo[0].glob("*.safetensors"))
     assert paths
@@ -228,13 +222,11 @@ def test_the_library_of_safetensors_reads_every_index(
             assert file.metadata() == index.metadata
 
 
-def test_a_copy_of_the_source_gives_the_same_files(
-    tmp_path: Path, own_source: Path, packed: Path
-) -> None:
+def test_a_copy_of_a_source_gives_the_same_files(dst: Path, own_source: Path, packed: Path) -> None:
     for path in own_source.rglob("*.jpg"):
         os.utime(path, ns=(0, 10**18))
-    run_pack(own_source, tmp_path / "dst", shard_samples=10)
-    assert files_of(tmp_path / "dst") == files_of(packed)
+    run_pack(own_source, dst, shard_samples=10)
+    assert files_of(dst) == files_of(packed)
 
 
 def test_a_packed_folder_holds_shards_indexes_and_dataset_json_alone(packed: Path) -> None:
@@ -245,17 +237,15 @@ def test_a_packed_folder_holds_shards_indexes_and_dataset_json_alone(packed: Pat
     ]
 
 
-def test_without_a_shuffle_samples_come_in_the_order_of_imagefolder(
-    tmp_path: Path, own_source: Path
-) -> None:
+def test_unshuffled_samples_have_the_order_of_imagefolder(dst: Path, own_source: Path) -> None:
     deep = own_source / "class1"
     for folder, number in (("b", 3), ("a-b", 4), ("a", 5), ("a/c", 6)):
         (deep / folder).mkdir(exist_ok=True)
         (deep / f"image{number:03d}.jpg").rename(deep / folder / "image.jpg")
-    run_pack(own_source, tmp_path / "dst", seed=None, shard_samples=4)
-    samples = samples_of(tmp_path / "dst")
+    run_pack(own_source, dst, seed=None, shard_samples=4)
+    samples = samples_of(dst)
     assert [(s.name, s.label) for s in samples] == list(image_folder(own_source))
-    assert Manifest.load(tmp_path / "dst").classes == ("class0", "class1", "class2")
+    assert Manifest.load(dst).classes == ("class0", "class1", "class2")
 
 
 def test_a_shuffle_mixes_the_classes_and_keeps_the_labels(source: Path, packed: Path) -> None:
@@ -266,29 +256,27 @@ def test_a_shuffle_mixes_the_classes_and_keeps_the_labels(source: Path, packed: 
     assert all(sample.label_data == b"%d" % sample.label for sample in samples)
 
 
-def test_class_folders_without_images_can_be_skipped_and_the_others_move_up(
-    tmp_path: Path, own_source: Path, packed: Path
+def test_class_folders_without_images_can_be_skipped(
+    dst: Path, own_source: Path, packed: Path
 ) -> None:
     (own_source / "an empty class").mkdir()
     (own_source / "class01" / "deep").mkdir(parents=True)
     (own_source / "class01" / "deep" / "empty.jpg").touch()
     (own_source / ".hidden").mkdir()
     (own_source / ".hidden" / "image-checkpoint.jpg").write_bytes(b"x")
-    report = run_pack(own_source, tmp_path / "dst", skip_rejected=True, shard_samples=10)
+    report = run_pack(own_source, dst, skip_rejected=True, shard_samples=10)
     assert dict(report.rejected) == {
         ".hidden": "it is a hidden folder",
         "an empty class/": "it is a class folder without images",
         "class01/": "it is a class folder whose images are all rejected",
         "class01/deep/empty.jpg": "it is empty",
     }
-    assert Manifest.load(tmp_path / "dst").classes == ("class0", "class1", "class2")
+    assert Manifest.load(dst).classes == ("class0", "class1", "class2")
     tars = {name: data for name, data in files_of(packed).items() if name.endswith(".tar")}
-    assert tars.items() <= files_of(tmp_path / "dst").items()
+    assert tars.items() <= files_of(dst).items()
 
 
-def test_a_class_whose_every_file_is_damaged_can_be_skipped_and_keeps_its_number(
-    tmp_path: Path, own_source: Path
-) -> None:
+def test_a_class_of_damaged_files_keeps_its_number(tmp_path: Path, own_source: Path) -> None:
     (own_source / "class00").mkdir()
     (own_source / "class00" / "a.jpg").write_text("text")
     with pytest.raises(Rejected):
@@ -313,11 +301,8 @@ def test_a_source_of_damaged_files_alone_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "dst" / "dataset.json").exists()
 
 
-def test_what_the_scan_rejects_is_told_before_anything_is_packed(
-    tmp_path: Path, own_source: Path
-) -> None:
+def test_what_the_scan_rejects_is_told_before_packing(dst: Path, own_source: Path) -> None:
     (own_source / "class0" / "empty.jpg").touch()
-    dst = tmp_path / "dst"
     told = []
 
     class Told(Progress):
@@ -328,8 +313,8 @@ def test_what_the_scan_rejects_is_told_before_anything_is_packed(
     assert told == [([("class0/empty.jpg", "it is empty")], False)]
 
 
-def test_a_folder_that_may_not_be_read_is_named_as_such(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, own_source: Path
+def test_a_folder_that_may_not_be_read_is_named(
+    monkeypatch: pytest.MonkeyPatch, dst: Path, own_source: Path
 ) -> None:
     scandir = os.scandir
 
@@ -340,11 +325,11 @@ def test_a_folder_that_may_not_be_read_is_named_as_such(
 
     monkeypatch.setattr(os, "scandir", refuse)
     with pytest.raises(Rejected) as caught:
-        run_pack(own_source, tmp_path / "dst")
+        run_pack(own_source, dst)
     named = [(name, reason) for name, reason in caught.value.files if "class1" in name]
     assert named == [("class1", "the folder cannot be read: Permission denied")]
     with pytest.raises(UnusableInput, match=r"class1 .*: Permission denied"):
-        run_pack(own_source / "class1", tmp_path / "dst")
+        run_pack(own_source / "class1", dst)
 
 
 @pytest.mark.parametrize(
@@ -355,9 +340,7 @@ def test_a_folder_that_may_not_be_read_is_named_as_such(
     ],
     ids=str,
 )
-def test_other_options_are_refused_and_nothing_is_touched(
-    source: Path, packed: Path, options: dict[str, Any]
-) -> None:
+def test_other_options_are_refused(source: Path, packed: Path, options: dict[str, Any]) -> None:
     before = stamps(packed)
     (name,) = options
     with pytest.raises(UnusableInput, match=rf"packed with other options: {name} \(.* now\)\. "):
@@ -392,10 +375,7 @@ def test_a_changed_source_is_refused_and_nothing_is_touched(
     assert stamps(packed) == before
 
 
-def test_overwriting_replaces_the_dataset_and_keeps_foreign_files(
-    tmp_path: Path, source: Path, packed: Path
-) -> None:
-    dst = tmp_path / "dst"
+def test_overwriting_keeps_foreign_files(dst: Path, source: Path, packed: Path) -> None:
     run_pack(source, dst, shard_samples=1, seed=5)
     foreign = {"notes.txt": b"mine", "photos.tar": b"mine", "sub/shard-000000.tar": b"mine"}
     (dst / "sub").mkdir()
@@ -405,9 +385,7 @@ def test_overwriting_replaces_the_dataset_and_keeps_foreign_files(
     assert files_of(dst) == files_of(packed) | foreign
 
 
-def test_a_damaged_dataset_is_refused_and_can_be_overwritten(
-    tmp_path: Path, source: Path, packed: Path
-) -> None:
+def test_a_damaged_dataset_can_be_overwritten(tmp_path: Path, source: Path, packed: Path) -> None:
     dst = shutil.copytree(packed, tmp_path / "dst")
     (dst / "dataset.json").write_text("{")
     with pytest.raises(FormatError, match="damaged"):
@@ -424,9 +402,7 @@ def test_a_destination_within_the_source_is_refused(own_source: Path, where: str
     assert sorted(path.name for path in own_source.iterdir()) == ["class0", "class1", "class2"]
 
 
-def test_a_repeated_record_is_refused_with_both_lines_and_not_to_be_appended(
-    tmp_path: Path, own_source: Path
-) -> None:
+def test_a_repeated_record_is_refused_with_both_lines(tmp_path: Path, own_source: Path) -> None:
     table = tmp_path / "t.csv"
     names = sorted(str(path) for path in own_source.rglob("*.jpg"))
     table.write_text("\n".join(["image", *names, names[1]]) + "\n")
@@ -440,12 +416,10 @@ def test_a_repeated_record_is_refused_with_both_lines_and_not_to_be_appended(
     assert not any("--append" in remark for remark in report.remarks)
 
 
-def test_to_go_on_without_files_is_proposed_for_few_damaged_ones_alone(
-    tmp_path: Path, own_source: Path
-) -> None:
+def test_skipping_is_proposed_only_for_few_damaged_files(dst: Path, own_source: Path) -> None:
     def refusal() -> str:
         with pytest.raises(Rejected) as caught:
-            run_pack(own_source, tmp_path / "dst")
+            run_pack(own_source, dst)
         return str(caught.value)
 
     (own_source / "class0" / "bad.jpg").write_bytes(b"")
@@ -459,9 +433,7 @@ def test_to_go_on_without_files_is_proposed_for_few_damaged_ones_alone(
     assert "--on-error skip" not in refusal()
 
 
-def test_wrong_annotations_and_damaged_pixels_are_named_in_one_run_and_can_be_skipped(
-    tmp_path: Path, source: Path
-) -> None:
+def test_wrong_annotations_and_pixels_are_named_in_one_run(tmp_path: Path, source: Path) -> None:
     root, dst = tmp_path / "root", tmp_path / "dst"
     image = (source / "class0" / "image000.jpg").read_bytes()
     for number in range(8):
@@ -553,10 +525,10 @@ def test_a_stopped_run_goes_on_with_a_changed_source_to_the_bytes_of_a_fresh_one
         assert files_of(dst) == files_of(Path(folder, "anew"))
 
 
-def test_the_versions_of_what_tiles_are_told_and_other_ones_do_not_go_on(
-    tmp_path: Path, own_source: Path, monkeypatch: pytest.MonkeyPatch
+def test_another_version_of_the_tiler_does_not_go_on(
+    dst: Path, own_source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    dst, bad = tmp_path / "dst", own_source / "class0" / "bad.jpg"
+    bad = own_source / "class0" / "bad.jpg"
     bad.write_bytes(bytes(100) + b"\xff\xd8")
     with pytest.raises(Rejected):
         run_pack(own_source, dst)
@@ -629,9 +601,9 @@ class DuringPacking(Progress):
 
 @pytest.mark.parametrize("harm", ["vanishes", "is cut", "cannot be opened"])
 def test_a_file_that_could_not_be_read_is_packed_by_the_next_run(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, own_source: Path, packed: Path, harm: str
+    monkeypatch: pytest.MonkeyPatch, dst: Path, own_source: Path, packed: Path, harm: str
 ) -> None:
-    path, dst = own_source / "class0" / "image000.jpg", tmp_path / "dst"
+    path = own_source / "class0" / "image000.jpg"
     content, status = path.read_bytes(), path.stat()
     opened = os.open
 
@@ -681,8 +653,8 @@ def test_no_file_is_rejected_because_the_source_has_gone(
     assert files_of(dst) == files_of(packed)
 
 
-def test_a_disk_that_fails_in_the_scan_changes_nothing(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, source: Path
+def test_a_failing_disk_ends_a_scan(
+    monkeypatch: pytest.MonkeyPatch, dst: Path, source: Path
 ) -> None:
     """If the file were left out, the next run would find another source, and be refused."""
     stat = os.stat
@@ -694,8 +666,8 @@ def test_a_disk_that_fails_in_the_scan_changes_nothing(
 
     monkeypatch.setattr(os, "stat", fail)
     with pytest.raises(OSError, match=r"Input/output error.*class1/image003\.jpg"):
-        run_pack(source, tmp_path / "dst", skip_rejected=True)
-    assert not (tmp_path / "dst").exists()
+        run_pack(source, dst, skip_rejected=True)
+    assert not (dst).exists()
 
 
 @pytest.mark.parametrize(
@@ -709,14 +681,13 @@ def test_a_disk_that_fails_in_the_scan_changes_nothing(
 )
 def test_a_full_disk_is_named_and_the_next_run_finishes(
     monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    dst: Path,
     source: Path,
     packed: Path,
     call: str,
     what: str,
 ) -> None:
     """The disk is full from the moment on when `what` is to be written out, or renamed."""
-    dst = tmp_path / "dst"
     sound = getattr(os, call)
 
     def full(first: Any, *others: Any) -> Any:

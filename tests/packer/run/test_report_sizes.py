@@ -43,8 +43,7 @@ TRAIN = SizeBounds((20, 30), (50, 60), (50, 30))
 VAL = SizeBounds((24, 24), (24, 24), (24, 24))
 
 
-def test_a_dataset_has_the_bounds_of_each_split(tmp_path: Path, images: Path) -> None:
-    dst = tmp_path / "dst"
+def test_a_dataset_has_the_bounds_of_each_split(dst: Path, images: Path) -> None:
     assert pack(images, dst) == {"train": TRAIN, "val": VAL}
     for split, expected in (("train", TRAIN), ("val", VAL), (None, TRAIN | VAL)):
         assert Dataset(dst, split).size_bounds == expected
@@ -59,10 +58,8 @@ def test_what_is_added_widens_the_bounds_that_are_known(tmp_path: Path, images: 
     assert pack(images, dst, append=True) == {"train": TRAIN, "val": VAL}
 
 
-def test_what_is_added_to_a_dataset_without_bounds_leaves_them_unknown(
-    tmp_path: Path, images: Path
-) -> None:
-    dst, added = tmp_path / "dst", images / "train" / "b" / "1.png"
+def test_what_is_added_leaves_unknown_bounds_unknown(dst: Path, images: Path) -> None:
+    added = images / "train" / "b" / "1.png"
     content = added.read_bytes()
     added.unlink()
     pack(images, dst)
@@ -73,8 +70,7 @@ def test_what_is_added_to_a_dataset_without_bounds_leaves_them_unknown(
     assert Dataset(dst).size_bounds == TRAIN | VAL
 
 
-def test_indexed_tars_have_the_bounds_of_each_split(tmp_path: Path, images: Path) -> None:
-    dst = tmp_path / "dst"
+def test_indexed_tars_have_the_bounds_of_each_split(dst: Path, images: Path) -> None:
     pack(images, dst)
     for path in (*dst.rglob("*.safetensors"), *dst.rglob("*.index"), dst / "dataset.json"):
         path.unlink()

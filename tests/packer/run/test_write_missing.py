@@ -20,7 +20,7 @@ def test_the_shards_of_the_last_round_share_the_cores_that_have_none(
     jobs: int,
     threads: list[int],
     own_source: Path,
-    tmp_path: Path,
+    dst: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     given: list[int] = []
@@ -33,5 +33,5 @@ def test_the_shards_of_the_last_round_share_the_cores_that_have_none(
 
     monkeypatch.setattr(write_missing, "run_jobs", watched)
     samples = sum(1 for path in own_source.rglob("*.jpg"))
-    pack(own_source, tmp_path / "dst", PackOptions(shard_samples=-(-samples // 5)), jobs)
+    pack(own_source, dst, PackOptions(shard_samples=-(-samples // 5)), jobs)
     assert given == threads

@@ -103,17 +103,17 @@ def test_boxes_of_any_format_become_a_corner_and_sizes(format: str, box: list[fl
 )
 def test_what_is_known_of_boxes_is_recorded_and_said(
     annotated: Callable[..., Path],
-    tmp_path: Path,
+    dst: Path,
     kind: str,
     boxes: dict[str, BoxEncoding],
     field: str,
 ) -> None:
-    report = run_pack(annotated(kind), tmp_path / "dst")
-    assert Manifest.load(tmp_path / "dst").boxes == boxes
+    report = run_pack(annotated(kind), dst)
+    assert Manifest.load(dst).boxes == boxes
     assert f'Its boxes are read by fields=("image", reader.Boxes("{field}")).' in report.remarks
 
 
-def test_a_dataset_that_is_packed_again_keeps_the_record(
+def test_packing_a_dataset_again_keeps_the_record(
     annotated: Callable[..., Path], tmp_path: Path
 ) -> None:
     images = annotated("table", count=12)
@@ -123,9 +123,7 @@ def test_a_dataset_that_is_packed_again_keeps_the_record(
     assert Manifest.load(tmp_path / "twice").boxes == {"json": XYWH}
 
 
-def test_images_without_boxes_and_samples_of_a_loop_record_nothing(
-    source: Path, tmp_path: Path
-) -> None:
+def test_images_without_boxes_and_loops_record_nothing(source: Path, tmp_path: Path) -> None:
     run_pack(source, tmp_path / "images")
     sample = {"image": np.zeros((8, 8, 3), np.uint8), "json": {"boxes": [[0, 0, 1, 1]]}}
     with packer.Writer(tmp_path / "written", progress=False) as writer:
@@ -135,13 +133,11 @@ def test_images_without_boxes_and_samples_of_a_loop_record_nothing(
 
 
 @pytest.mark.parametrize("in_turn", [False, True])
-def test_of_pythons_items_the_format_that_is_given_is_recorded(
-    tmp_path: Path, in_turn: bool
-) -> None:
+def test_of_pythons_items_the_format_that_is_given_is_recorded(dst: Path, in_turn: bool) -> None:
     sample = {"image": np.zeros((8, 8, 3), np.uint8), "json": {"boxes": [[0, 0, 1, 1]]}}
     items = iter([sample]) if in_turn else [sample]
-    packer.pack(items, tmp_path / "dst", box_format="xywh", progress=False)
-    assert Manifest.load(tmp_path / "dst").boxes == {"json": BoxEncoding("xywh", normalized=None)}
+    packer.pack(items, dst, box_format="xywh", progress=False)
+    assert Manifest.load(dst).boxes == {"json": BoxEncoding("xywh", normalized=None)}
 
 
 def append(src: Path, dst: Path) -> Manifest:
@@ -150,9 +146,8 @@ def append(src: Path, dst: Path) -> Manifest:
 
 
 def test_boxes_of_another_encoding_are_not_appended(
-    annotated: Callable[..., Path], tmp_path: Path
+    annotated: Callable[..., Path], dst: Path
 ) -> None:
-    dst = tmp_path / "dst"
     run_pack(annotated("table"), dst)
     assert append(annotated("table", 2), dst).boxes == {"json": XYWH}
     before = (dst / "dataset.json").read_bytes()
@@ -166,10 +161,9 @@ def test_boxes_of_another_encoding_are_not_appended(
     assert append(annotated("yolo", 6), dst).boxes == both
 
 
-def test_what_is_appended_records_nothing_of_members_that_were_there(
-    annotated: Callable[..., Path], tmp_path: Path
+def test_an_append_records_nothing_of_older_members(
+    annotated: Callable[..., Path], dst: Path
 ) -> None:
-    dst = tmp_path / "dst"
     sample = {"image": np.zeros((8, 8, 3), np.uint8), "json": {"boxes": [[0, 0, 1, 1]]}}
     with packer.Writer(dst, progress=False) as writer:
         writer.write(sample)
@@ -180,10 +174,10 @@ def test_what_is_appended_records_nothing_of_members_that_were_there(
     assert not [told for told in report.remarks if "reader.Boxes" in told]
 
 
-def test_items_in_turn_of_another_encoding_are_refused_before_they_are_read(
-    annotated: Callable[..., Path], tmp_path: Path
+def test_items_of_another_encoding_are_refused_unread(
+    annotated: Callable[..., Path], dst: Path
 ) -> None:
-    run_pack(annotated("table"), tmp_path / "dst")
+    run_pack(annotated("table"), dst)
     items = iter(lambda: pytest.fail("an item was read"), None)
     with pytest.raises(UnusableInput, match="records the boxes of"):
-        packer.pack(items, tmp_path / "dst", box_format="xyxy", append=True, progress=False)
+        packer.pack(items, dst, box_format="xyxy", append=True, progress=False)

@@ -73,9 +73,7 @@ def pictures(tmp_path: Path) -> Path:
     return tmp_path / "images"
 
 
-def test_many_shards_are_opened_by_two_requests_and_few_have_no_such_file(
-    many: Path, tmp_path: Path
-) -> None:
+def test_many_shards_are_opened_by_two_requests(many: Path, tmp_path: Path) -> None:
     assert (many / JOINED).read_bytes() == indexes(many)
     assert requests(many, tmp_path / "cache") == ["dataset.json", JOINED]
     write(tmp_path / "few", MANY - 1)
@@ -94,9 +92,7 @@ def test_a_split_is_opened_by_the_part_that_has_its_indexes(pictures: Path, tmp_
 
 
 @pytest.mark.parametrize("what", ["missing", "cut short", "of another dataset"])
-def test_where_the_file_is_not_what_it_should_be_each_index_is_asked_for(
-    tmp_path: Path, what: str
-) -> None:
+def test_where_the_file_is_not_sound_each_index_is_fetched(tmp_path: Path, what: str) -> None:
     folder = tmp_path / "shards"
     write(folder, MANY)
     joined = folder / JOINED
@@ -145,7 +141,7 @@ def test_append_overwrite_and_index_keep_it_right(pictures: Path, tmp_path: Path
     assert (tmp_path / "tars" / JOINED).read_bytes() == indexes(tmp_path / "tars")
 
 
-def test_a_run_that_was_cut_off_before_dataset_json_goes_on(
+def test_a_run_that_was_cut_off_goes_on(
     pictures: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: object) -> None:

@@ -25,7 +25,7 @@ def write(tmp_path: Path, own_source: Path) -> Callable[[str], Path]:
 
 
 @pytest.mark.parametrize("name", ["images.tgz", "images.tar.bz2", "images.tar.xz"])
-def test_a_compressed_tar_gives_the_dataset_of_the_tar(
+def test_a_compressed_tar_is_as_the_tar(
     name: str, tmp_path: Path, write: Callable[[str], Path]
 ) -> None:
     run_pack(write("plain.tar"), tmp_path / "plain")
@@ -37,7 +37,7 @@ def test_a_compressed_tar_gives_the_dataset_of_the_tar(
     assert not (tmp_path / ".dst.unpacked").exists()
 
 
-def test_a_run_that_stops_later_goes_on_with_what_is_unpacked(
+def test_a_later_run_goes_on_with_what_is_unpacked(
     tmp_path: Path, own_source: Path, write: Callable[[str], Path]
 ) -> None:
     (own_source / "class0" / "bad.jpg").write_bytes(b"")
@@ -57,7 +57,7 @@ def test_a_run_that_stops_later_goes_on_with_what_is_unpacked(
     assert os.stat(tmp_path / ".other.unpacked" / "images.tar").st_mtime_ns > before.st_mtime_ns
 
 
-def test_a_compressed_tar_that_is_cut_short_leaves_nothing(
+def test_a_truncated_compressed_tar_leaves_nothing(
     tmp_path: Path, write: Callable[[str], Path]
 ) -> None:
     src = write("images.tgz")

@@ -114,7 +114,7 @@ def shards_of(dataset: Dataset, batch: Any) -> int:
 
 @pytest.mark.parametrize("shuffle", SHUFFLES.values(), ids=list(SHUFFLES))
 @pytest.mark.parametrize("drop_last", [False, True])
-def test_steps_and_padding_are_those_of_the_loaders_of_all_ranks(
+def test_steps_and_padding_are_those_of_loaders(
     packed: Path, shuffle: Any, drop_last: bool
 ) -> None:
     plan = setting(shuffle=shuffle, nodes=3, ranks=2, epochs=1, drop_last=drop_last)
@@ -133,9 +133,7 @@ def test_steps_and_padding_are_those_of_the_loaders_of_all_ranks(
 @pytest.mark.slow
 @pytest.mark.usefixtures("needs_store")
 @pytest.mark.parametrize("shuffle", [True, False], ids=["global", "none"])
-def test_what_a_full_cache_gives_is_what_is_needed_last_given_up(
-    tmp_path: Path, shuffle: bool
-) -> None:
+def test_a_full_cache_gives_up_what_is_needed_last(tmp_path: Path, shuffle: bool) -> None:
     for number in range(400):
         path = tmp_path / "images" / "ab"[number % 2] / f"{number}.jpg"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -179,7 +177,7 @@ def test_what_would_change_nothing_is_no_alternative(packed: Path) -> None:
 
 
 @pytest.mark.parametrize(("cores", "is_named"), [(101, False), (104, False), (106, True)])
-def test_a_change_of_a_few_percent_is_no_alternative(
+def test_a_change_of_few_percent_is_no_alternative(
     packed: Path, cores: int, is_named: bool
 ) -> None:
     stored = stored_in(packed)
@@ -189,7 +187,7 @@ def test_a_change_of_a_few_percent_is_no_alternative(
 
 
 @pytest.mark.parametrize(("cores", "times"), [(2, None), (3, 1.5), (8, 2)])
-def test_more_workers_decode_no_faster_than_the_cores_of_a_node(
+def test_more_workers_are_no_faster_than_cores(
     packed: Path, cores: int, times: float | None
 ) -> None:
     stored = stored_in(packed)

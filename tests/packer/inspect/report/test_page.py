@@ -15,6 +15,7 @@ from packing import run_pack
 from packer.inspect.report.report import Reported
 
 Reporting = Callable[..., tuple[Reported, str]]
+Shown = tuple[Reported, str]
 Open = Callable[[Reported], Any]
 
 
@@ -81,7 +82,7 @@ def opened(browser: Any) -> Iterator[Open]:
 
 
 @pytest.fixture
-def page(browser: Any, of_planted: tuple[Reported, str], opened: Open) -> Any:
+def page(browser: Any, of_planted: Shown, opened: Open) -> Any:
     """The browser at the page of `planted`."""
     return opened(of_planted[0])
 
@@ -99,7 +100,7 @@ def press(browser: Any, *keys: str) -> None:
     chain.perform()
 
 
-def test_markup_of_a_dataset_stays_text(of_hostile: tuple[Reported, str]) -> None:
+def test_markup_of_a_dataset_stays_text(of_hostile: Shown) -> None:
     _, page = of_hostile
     elements = Elements(page)
     assert elements.names.count("script") == 1
@@ -124,9 +125,7 @@ def test_what_turns_the_direction_of_writing_is_shown_as_an_escape_and_copied_as
     assert turning not in without
 
 
-def test_a_browser_runs_nothing_of_a_dataset(
-    of_hostile: tuple[Reported, str], opened: Open
-) -> None:
+def test_a_browser_runs_nothing_of_datasets(of_hostile: Shown, opened: Open) -> None:
     page = opened(of_hostile[0])
     assert page.title.endswith("report on the dataset")
     assert len(page.find_elements("css selector", "img:not([src^='data:'])")) == 0
@@ -257,9 +256,7 @@ def wait(holds: Callable[[], bool]) -> None:
 
 
 @pytest.mark.parametrize("width", [400, 1600])
-def test_nothing_is_wider_than_the_window(
-    of_hostile: tuple[Reported, str], opened: Open, width: int
-) -> None:
+def test_nothing_exceeds_the_window(of_hostile: Shown, opened: Open, width: int) -> None:
     page = opened(of_hostile[0])
     size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
     page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)

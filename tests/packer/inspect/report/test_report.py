@@ -21,6 +21,7 @@ from packer.inspect.report.findings import WEIGHTS
 from packer.inspect.report.report import Reported, report
 
 Reporting = Callable[..., tuple[Reported, str]]
+Shown = tuple[Reported, str]
 
 
 def names(made: Reported, page: str, kind: str) -> set[str]:
@@ -45,23 +46,21 @@ def names(made: Reported, page: str, kind: str) -> set[str]:
         ("boxes_outside", "outside"),
     ],
 )
-def test_both_images_of_a_fault_are_found_and_shown(
-    of_planted: tuple[Reported, str], kind: str, name: str
-) -> None:
+def test_both_images_of_a_fault_are_shown(of_planted: Shown, kind: str, name: str) -> None:
     made, page = of_planted
     [finding] = [finding for finding in made.findings if finding.kind == kind]
     assert finding.count == (4 if kind in ("duplicates", "leakage") else 2)
     assert names(made, page, kind) == {name}
 
 
-def test_near_copies_are_found_also_if_they_are_mirrored(of_planted: tuple[Reported, str]) -> None:
+def test_near_copies_are_found_also_if_they_are_mirrored(of_planted: Shown) -> None:
     made, page = of_planted
     [finding] = [finding for finding in made.findings if finding.kind == "near_duplicates"]
     assert finding.count == 8
     assert names(made, page, "near_duplicates") == {"near", "mirror"}
 
 
-def test_of_copies_it_is_said_whether_their_boxes_agree(of_planted: tuple[Reported, str]) -> None:
+def test_of_copies_it_is_said_whether_their_boxes_agree(of_planted: Shown) -> None:
     by_kind = {finding.kind: finding for finding in of_planted[0].findings}
     assert "What differs: the classes of the boxes in 1 group." in by_kind["leakage"].sentence
     mirrored = by_kind["near_duplicates"]  # whose boxes lie where they lay before
@@ -70,7 +69,7 @@ def test_of_copies_it_is_said_whether_their_boxes_agree(of_planted: tuple[Report
 
 
 def test_within_a_weight_leakage_comes_first_and_then_what_concerns_most(
-    of_planted: tuple[Reported, str],
+    of_planted: Shown,
 ) -> None:
     findings = of_planted[0].findings
     assert findings[0].kind == "leakage"
@@ -83,7 +82,7 @@ def test_within_a_weight_leakage_comes_first_and_then_what_concerns_most(
 
 @pytest.mark.usefixtures("undrawn")
 def test_options_are_named_as_on_a_command_line_if_somebody_chose_them(
-    of_planted: tuple[Reported, str], source: Path, tmp_path: Path, reported: Reporting
+    of_planted: Shown, source: Path, tmp_path: Path, reported: Reporting
 ) -> None:
     run_pack(source, tmp_path / "shards", shard_samples=7, split={"a": 0.5, "b": 0.5})
     about = html.unescape(reported(tmp_path / "shards")[1]).split('id="about"')[1]
@@ -96,7 +95,7 @@ def test_options_are_named_as_on_a_command_line_if_somebody_chose_them(
     assert "<dt>--max-pixels" not in usual
 
 
-def test_an_empty_class_and_rejected_files_are_named(of_planted: tuple[Reported, str]) -> None:
+def test_an_empty_class_and_rejected_files_are_named(of_planted: Shown) -> None:
     made, page = of_planted
     by_kind = {finding.kind: finding for finding in made.findings}
     assert by_kind["rejected"].sentence.startswith("2 files of the source are not in the dataset.")
@@ -109,7 +108,7 @@ def test_an_empty_class_and_rejected_files_are_named(of_planted: tuple[Reported,
 
 
 def test_a_class_that_is_rare_or_that_a_split_lacks_is_shown_by_a_sample(
-    of_planted: tuple[Reported, str],
+    of_planted: Shown,
 ) -> None:
     made, page = of_planted
     by_kind = {finding.kind: finding for finding in made.findings}
@@ -141,12 +140,12 @@ def test_of_many_samples_some_keys_are_listed_and_all_numbers_told(
     assert "10 more: <code>packer report --json</code>" in page
 
 
-def test_nothing_else_is_found(of_planted: tuple[Reported, str]) -> None:
+def test_nothing_else_is_found(of_planted: Shown) -> None:
     kinds = sorted(finding.kind for finding in of_planted[0].findings)
     assert len(kinds) == len(set(kinds)) == 15
 
 
-def test_the_page_is_one_file_that_names_no_other(of_planted: tuple[Reported, str]) -> None:
+def test_the_page_is_one_file_that_names_no_other(of_planted: Shown) -> None:
     made, page = of_planted
     assert made.bytes < 10_000_000
     assert "default-src 'none'" in html.unescape(page)
@@ -155,9 +154,7 @@ def test_the_page_is_one_file_that_names_no_other(of_planted: tuple[Reported, st
     assert all(place.startswith(("data:", "#")) for place in places)
 
 
-def test_the_same_dataset_gives_the_same_page(
-    hostile: Path, of_hostile: tuple[Reported, str], reported: Reporting
-) -> None:
+def test_a_page_is_always_the_same(hostile: Path, of_hostile: Shown, reported: Reporting) -> None:
     made = re.compile(r"Made \d+-\d+-\d+ \d+:\d+")
     assert made.sub("", reported(hostile)[1]) == made.sub("", of_hostile[1])
 
@@ -171,9 +168,7 @@ def test_a_page_of_some_samples_says_so(planted: Path, reported: Reporting) -> N
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_damaged_samples_are_named_and_the_others_shown(
-    tmp_path: Path, packed: Path, reported: Reporting
-) -> None:
+def test_damaged_samples_are_named(tmp_path: Path, packed: Path, reported: Reporting) -> None:
     shutil.copytree(packed, tmp_path / "shards")
     tar = next((tmp_path / "shards").glob("*.tar"))
     content = bytearray(tar.read_bytes())
@@ -214,8 +209,7 @@ def test_a_dataset_in_a_store_is_shown_as_one_in_a_folder(
 
 @pytest.mark.usefixtures("extra", "undrawn")
 def test_the_command_prints_what_it_found(planted: Path, tmp_path: Path) -> None:
-    done = call_packer("report", planted, "-o", tmp_path / "a.html", "--jobs", 1, "--json")
-    assert done.returncode == 0
+    done = call_packer("report", planted, "-o", tmp_path / "a.html", "--jobs", 1, "--json", code=0)
     found = json.loads(done.stdout)
     assert {"kind", "weight", "sentence", "groups"} <= found["findings"][0].keys()
 
@@ -223,15 +217,12 @@ def test_the_command_prints_what_it_found(planted: Path, tmp_path: Path) -> None
 @pytest.mark.usefixtures("extra", "undrawn")
 def test_packing_ends_with_a_report(source: Path, tmp_path: Path) -> None:
     out = tmp_path / "a.html"
-    done = call_packer("pack", source, tmp_path / "shards", "--report", out, "--jobs", 1)
-    assert done.returncode == 0
+    done = call_packer("pack", source, tmp_path / "shards", "--report", out, "--jobs", 1, code=0)
     assert "39 samples, 39 looked at" in done.stdout
     assert "<h1>" in out.read_text("utf-8")
 
 
-def test_a_page_says_what_reading_takes_as_a_plan_does(
-    planted: Path, of_planted: tuple[Reported, str]
-) -> None:
+def test_a_page_says_what_reading_takes_as_plan_does(planted: Path, of_planted: Shown) -> None:
     page = html.unescape(of_planted[1]).split('id="costs"')[1].split("</section>")[0]
     shown = dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", page))
     done = call_packer("plan", planted, "--split", "train")
@@ -270,7 +261,7 @@ def test_boxes_that_are_not_recorded_are_asked_for_and_read_as_is_said(
     )
 
 
-def test_boxes_are_read_as_dataset_json_records(of_planted: tuple[Reported, str]) -> None:
+def test_boxes_are_read_as_dataset_json_records(of_planted: Shown) -> None:
     told = "Boxes are those of .json, read as xywh in pixels, as dataset.json records."
     assert told in of_planted[1]
 
