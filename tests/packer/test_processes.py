@@ -176,9 +176,7 @@ def test_giving_up_does_not_wait_for_a_stopped_process() -> None:
         mapped(stop_or_fail, [0, 1])
 
 
-def test_giving_up_waits_a_while_for_a_process_that_hangs(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_giving_up_waits_a_while_for_a_process_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "DYING_SECONDS", 0.1)
     kill, held = Child.kill, []
 
@@ -199,9 +197,7 @@ def test_giving_up_waits_a_while_for_a_process_that_hangs(
             pass  # nobody waits for it but the system
 
 
-def test_a_process_that_cannot_start_is_an_error(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_process_that_cannot_start_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
@@ -211,9 +207,7 @@ def test_a_process_that_cannot_start_is_an_error(
         mapped(square, range(3))
 
 
-def test_a_lack_of_memory_for_threads_is_no_endless_wait(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_lack_of_memory_for_threads_is_no_endless_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise RuntimeError("can't start new thread")
 

@@ -68,9 +68,7 @@ def test_a_line_comes_every_ten_seconds_and_tells_the_rate(monkeypatch: pytest.M
     assert lines[-1].startswith("pack: 100 of 1000")
 
 
-def test_no_time_left_is_told_before_the_first_is_done(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_no_time_left_is_told_before_the_first_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     monkeypatch.setattr("packer.progress.time.monotonic", lambda: now)
     stream = io.StringIO()

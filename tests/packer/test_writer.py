@@ -38,9 +38,7 @@ def write(dst: Path, samples: Any, **options: Any) -> packer.PackReport:
     return writer.report
 
 
-def test_a_loop_keeps_its_order_for_any_number_of_threads(
-    tmp_path: Path,
-) -> None:
+def test_a_loop_keeps_its_order_for_any_number_of_threads(tmp_path: Path) -> None:
     report = write(tmp_path / "one", rows(20), jobs=1, shard_samples=8)
     assert (report.samples, report.classes, report.shards) == (20, 3, 3)
     assert report.reading == "Read as samples of a loop: 20 images; 3 classes (0, 1, 2)."
@@ -152,9 +150,7 @@ def test_what_a_killed_writer_left_is_discarded_by_the_next(tmp_path: Path, sour
     assert len(reader.Dataset(tmp_path / "dst")) == 10
 
 
-def test_a_dataset_that_is_there_is_added_to_or_replaced_if_that_is_asked_for(
-    dst: Path,
-) -> None:
+def test_a_dataset_that_is_there_is_added_to_or_replaced_if_that_is_asked_for(dst: Path) -> None:
     write(dst, [(pixels(0), "b")], classes=["b", "a"])
     with pytest.raises(
         packer.UnusableInput,
@@ -222,9 +218,7 @@ def test_a_users_own_shard_in_the_folder_of_a_split_stops_the_loop(tmp_path: Pat
     ]
 
 
-def test_a_shard_that_cannot_be_written_ends_a_loop_for_good(
-    dst: Path,
-) -> None:
+def test_a_shard_that_cannot_be_written_ends_a_loop_for_good(dst: Path) -> None:
     def samples() -> Iterator[Any]:
         yield {"image": pixels(0), "split": "train"}
         (dst / "val").write_text("in the way")

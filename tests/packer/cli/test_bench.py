@@ -105,11 +105,7 @@ def test_points_and_verdict_come_as_json(packed: Path) -> None:
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_what_cannot_be_measured_or_drawn_is_refused_before_anything_is_measured(
-    packed: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    options: list[str],
-    told: str,
+    packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], told: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     found = run(packed, *options)

@@ -140,10 +140,7 @@ def test_a_part_says_what_it_has_written_and_what_is_left(dst: Path, source: Pat
 
 
 def test_what_an_engine_prints_is_not_in_the_json(
-    dst: Path,
-    source: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    dst: Path, source: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plain = write_missing.write_missing
 

@@ -70,7 +70,7 @@ def test_cocos_boxes_are_those_of_the_stored_image(read: Callable[..., Any]) -> 
     }
     found = read(
         {f"train2017/{name}": TURNED if number == 2 else 1 for number, name in names.items()}
-        | {"annotations/instances_train2017.json": content},
+        | {"annotations/instances_train2017.json": content}
     )
     assert {name.removeprefix("train2017/"): rows(boxes) for name, boxes in found.items()} == {
         "a/1.jpg": [[1.5, 2.25, 10, 20.5, 1], [0, 0, WIDTH, HEIGHT, 0]],  # a crowd is one, too
@@ -93,7 +93,7 @@ def test_yolos_boxes_are_those_of_the_upright_image(read: Callable[..., Any]) ->
             "labels/train/turned.txt": "1 0.5 0.5 0.25 0.5\n",
             "labels/train/empty.txt": "",
             "labels/val/1.txt": "0 1.0 0.5 0.5 0.5\n",
-        },
+        }
     )
     assert {name.removeprefix("images/"): rows(boxes) for name, boxes in found.items()} == {
         "train/1.jpg": [[32, 24, 16, 24, 1], [8, 12, 16, 24, 0]],
@@ -121,7 +121,7 @@ def test_vocs_boxes_are_the_numbers_of_the_xml(read: Callable[..., Any]) -> None
             "Annotations/3.xml": xml("cat", 4, 8, 20, 40),
             "ImageSets/Main/train.txt": "1\n3\n",
             "ImageSets/Main/val.txt": "2\n",
-        },
+        }
     )
     assert {Path(name).name: rows(boxes) for name, boxes in found.items()} == {
         "1.jpg": [[1, 1, WIDTH, HEIGHT, 1]],

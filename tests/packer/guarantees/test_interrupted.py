@@ -142,8 +142,7 @@ def test_more_signals_of_a_closed_terminal_disturb_nothing(packing: Packing, job
 
 
 @pytest.mark.parametrize(
-    ("number", "jobs"),
-    [(signal.SIGHUP, 2), pytest.param(signal.SIGINT, 1, marks=pytest.mark.slow)],
+    ("number", "jobs"), [(signal.SIGHUP, 2), pytest.param(signal.SIGINT, 1, marks=pytest.mark.slow)]
 )
 def test_a_signal_ignored_as_under_nohup_ends_nothing(
     packing: Packing, number: signal.Signals, jobs: int
@@ -200,9 +199,7 @@ def test_what_a_killed_process_would_leave_is_seen() -> None:
     assert len(named_memory(psutil.Process())) == 1, lock
 
 
-def test_a_killed_packer_leaves_nothing_and_the_next_run_finishes(
-    packing: Packing,
-) -> None:
+def test_a_killed_packer_leaves_nothing_and_the_next_run_finishes(packing: Packing) -> None:
     with packing.start(2) as process:
         packing.wait_for_shards()
         children = psutil.Process(process.pid).children(recursive=True)

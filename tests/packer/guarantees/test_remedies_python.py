@@ -116,9 +116,7 @@ def test_items_with_keys_are_added_by_a_writer_as_it_is_advised(dst: Path) -> No
     assert writer.report.samples == 2
 
 
-def test_items_that_no_process_can_have_are_read_in_this_one_as_it_is_advised(
-    dst: Path,
-) -> None:
+def test_items_that_no_process_can_have_are_read_in_this_one_as_it_is_advised(dst: Path) -> None:
     source = Keys()
     source.lock = threading.Lock()  # cannot be sent to another process
     with pytest.raises(packer.UnusableInput, match=r"pass jobs=1 to read it in this process"):

@@ -184,9 +184,7 @@ def test_re_encoding_is_tiled_without_jpegtran(monkeypatch: pytest.MonkeyPatch) 
     assert len(stored.tiles.segments) > 1
 
 
-def test_an_image_is_re_encoded_once_and_tiled(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_image_is_re_encoded_once_and_tiled(monkeypatch: pytest.MonkeyPatch) -> None:
     data = encode(make_image(10, 200, 300), "PNG")
     whole = encoding.encode(data, Policy(quality=80, tiled=False)).data
     saved: list[str] = []

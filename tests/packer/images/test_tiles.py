@@ -88,9 +88,7 @@ def test_tiles_are_aligned_wherever_chroma_is_subsampled_and_no_more_than_are_cu
     assert in_row % interval == 0 or factor == (1, 1)
 
 
-def test_without_numba_jpegtran_gives_the_same_bytes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_numba_jpegtran_gives_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     original = jpeg(make_image(4, 100, 100))
     data, table = tiles.tile(original, read_header(original))
     monkeypatch.setattr(tiling, "is_available", lambda: False)
@@ -101,9 +99,7 @@ def test_without_numba_jpegtran_gives_the_same_bytes(
     assert [*map(str, vars(other).values())] == [*map(str, vars(table).values())]
 
 
-def test_what_is_refused_here_goes_to_jpegtran(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_is_refused_here_goes_to_jpegtran(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[bytes] = []
 
     def refuse(data: bytes, interval: int) -> bytes:

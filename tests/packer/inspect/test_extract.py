@@ -88,10 +88,7 @@ def test_one_split_is_given_back(with_sidecars: Path, packed: Path, tmp_path: Pa
 
 
 def test_raw_images_become_png_or_are_refused_where_they_lie_or_are_large(
-    tmp_path: Path,
-    items: list[Any],
-    write_dataset: WriteDataset,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, items: list[Any], write_dataset: WriteDataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pixels = np.random.default_rng(0).integers(0, 256, (5, 7, 3), np.uint8)
     grey = pixels[:, :, 0].copy()

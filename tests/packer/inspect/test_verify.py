@@ -23,9 +23,7 @@ from reader.format import FORMATS, FormatError, Index, Manifest, tar
 
 WriteDataset = Callable[..., Path]
 MANY = settings(
-    deadline=None,
-    max_examples=25,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 
@@ -226,9 +224,7 @@ def test_an_image_that_ends_the_process_is_named_and_the_others_are_decoded(
     assert "decoding it ends the process" in found.stderr
 
 
-def test_shards_are_checked_also_without_a_sound_manifest(
-    copy: Path,
-) -> None:
+def test_shards_are_checked_also_without_a_sound_manifest(copy: Path) -> None:
     (copy / "dataset.json").write_text("{")
     flip(copy / "shard-000003.tar", 600)
     report = verify(copy, 2)

@@ -63,9 +63,7 @@ def test_odd_labels_are_doubted(labels: list[int], classes: str, told: str | Non
     assert not told or re.match(told, found[0])
 
 
-def test_of_numbers_the_command_that_orders_them_is_printed(
-    folders: Folders,
-) -> None:
+def test_of_numbers_the_command_that_orders_them_is_printed(folders: Folders) -> None:
     src = folders(*TEXT_ORDER)
     done = call_packer("pack", src, src.parent / "text")
     assert Dataset(src.parent / "text").classes == TEXT_ORDER

@@ -29,9 +29,7 @@ def test_larger_datasets_have_larger_shards_up_to_a_gigabyte(total: int, size: i
 
 
 @given(st.integers(0, 10**13))
-def test_there_are_64_shards_unless_they_would_be_smaller_than_any(
-    total: int,
-) -> None:
+def test_there_are_64_shards_unless_they_would_be_smaller_than_any(total: int) -> None:
     size, reason = default_shard_size(total)
     assert total // size >= 64 or size == 10 * MB
     assert total // size <= 160 or size == 10**9

@@ -254,9 +254,7 @@ def test_an_overwrite_that_was_killed_leaves_no_shard_of_the_old_dataset_to_the_
     assert files(tmp_path) == {"dataset.json", "train/notes.txt"}
 
 
-def test_a_killed_loop_that_overwrote_a_run_leaves_no_shard(
-    tmp_path: Path,
-) -> None:
+def test_a_killed_loop_that_overwrote_a_run_leaves_no_shard(tmp_path: Path) -> None:
     finish(tmp_path, RUN)
     loop = replace(OTHER, shards={}, pushed=True)
     with suppress(KeyboardInterrupt), Destination(tmp_path).hold(loop, overwrite=True):

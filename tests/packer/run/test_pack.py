@@ -129,9 +129,7 @@ def test_every_bad_file_is_named_with_its_reason(zoo: Zoo, packed_zoo: PackedZoo
     assert [name for name, _ in packed_zoo[1].ignored] == ["cat/.DS_Store"]
 
 
-def test_every_sample_has_a_key_of_its_own_that_gives_back_its_name(
-    packed_zoo: PackedZoo,
-) -> None:
+def test_every_sample_has_a_key_of_its_own_that_gives_back_its_name(packed_zoo: PackedZoo) -> None:
     samples = samples_of(packed_zoo[0])
     assert len({sample.key for sample in samples}) == len(samples)
     for sample in samples:
@@ -208,9 +206,7 @@ def test_a_second_run_does_nothing_and_reports_the_same(dst: Path, source: Path)
         assert (report.bytes, report.rejected, report.ignored) == (written, [], [])
 
 
-def test_the_library_of_safetensors_reads_every_index(
-    packed_zoo: PackedZoo,
-) -> None:
+def test_the_library_of_safetensors_reads_every_index(packed_zoo: PackedZoo) -> None:
     paths = sorted(packed_zoo[0].glob("*.safetensors"))
     assert paths
     for path in paths:
@@ -680,12 +676,7 @@ def test_a_failing_disk_ends_a_scan(
     ],
 )
 def test_a_full_disk_is_named_and_the_next_run_finishes(
-    monkeypatch: pytest.MonkeyPatch,
-    dst: Path,
-    source: Path,
-    packed: Path,
-    call: str,
-    what: str,
+    monkeypatch: pytest.MonkeyPatch, dst: Path, source: Path, packed: Path, call: str, what: str
 ) -> None:
     """The disk is full from the moment on when `what` is to be written out, or renamed."""
     sound = getattr(os, call)

@@ -87,9 +87,7 @@ def test_an_append_adds_what_it_rejects_and_counts_no_file_twice(dirty: Path, ds
     assert "class0/empty0.jpg" in names(info(dst))
 
 
-def test_items_of_datasets_and_loops_are_named_also_without_a_shard(
-    tmp_path: Path,
-) -> None:
+def test_items_of_datasets_and_loops_are_named_also_without_a_shard(tmp_path: Path) -> None:
     pixels = np.zeros((20, 20, 3), np.uint8)
     items = [{"image": pixels}, {"image": b"text"}, {"image": pixels}]
     packer.pack(items, tmp_path / "dataset", on_error="skip", jobs=1, progress=False)

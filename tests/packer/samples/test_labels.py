@@ -102,11 +102,7 @@ def test_boxes_of_any_format_become_a_corner_and_sizes(format: str, box: list[fl
     ],
 )
 def test_what_is_known_of_boxes_is_recorded_and_said(
-    annotated: Callable[..., Path],
-    dst: Path,
-    kind: str,
-    boxes: dict[str, BoxEncoding],
-    field: str,
+    annotated: Callable[..., Path], dst: Path, kind: str, boxes: dict[str, BoxEncoding], field: str
 ) -> None:
     report = run_pack(annotated(kind), dst)
     assert Manifest.load(dst).boxes == boxes

@@ -48,10 +48,7 @@ def found(
 def with_boxes(*boxes: list[float], label: int = 0) -> Looked:
     count = len(boxes)
     return replace(
-        NOTHING,
-        boxes=np.array(boxes),
-        box_sample=np.arange(count),
-        box_label=np.full(count, label),
+        NOTHING, boxes=np.array(boxes), box_sample=np.arange(count), box_label=np.full(count, label)
     )
 
 

@@ -68,9 +68,7 @@ def test_of_copies_it_is_said_whether_their_boxes_agree(of_planted: Shown) -> No
     assert mirrored.weight == "doubtful"
 
 
-def test_within_a_weight_leakage_comes_first_and_then_what_concerns_most(
-    of_planted: Shown,
-) -> None:
+def test_within_a_weight_leakage_comes_first_and_then_what_concerns_most(of_planted: Shown) -> None:
     findings = of_planted[0].findings
     assert findings[0].kind == "leakage"
     weights = [finding.weight for finding in findings]
@@ -107,9 +105,7 @@ def test_an_empty_class_and_rejected_files_are_named(of_planted: Shown) -> None:
     assert "damaged0.jpg" in page
 
 
-def test_a_class_that_is_rare_or_that_a_split_lacks_is_shown_by_a_sample(
-    of_planted: Shown,
-) -> None:
+def test_a_class_that_is_rare_or_that_a_split_lacks_is_shown_by_a_sample(of_planted: Shown) -> None:
     made, page = of_planted
     by_kind = {finding.kind: finding for finding in made.findings}
     assert ": d (2)." in by_kind["rare_classes"].sentence
