@@ -48,14 +48,8 @@ def test_it_gives_the_bytes_and_the_report_of_the_command(tmp_path: Path, source
             {"check": True, "jpeg": "verbatim", "png": "verbatim"},
             'jpeg="verbatim" and png="verbatim" transcode none.',
         ),
-        (
-            {"raw": (8, 8), "quality": 9},
-            "raw= stores pixels. Remove jpeg=, png=",
-        ),
-        (
-            {"append": True, "overwrite": True},
-            "append=True and overwrite=True exclude each other",
-        ),
+        ({"raw": (8, 8), "quality": 9}, "raw= stores pixels. Remove jpeg=, png="),
+        ({"append": True, "overwrite": True}, "append=True and overwrite=True exclude each other"),
     ],
     ids=str,
 )

@@ -214,7 +214,7 @@ def test_a_users_own_shard_in_the_folder_of_a_split_stops_the_loop(tmp_path: Pat
     with pytest.raises(packer.UnusableInput, match=r"already holds val/shard-000000.tar"):
         write(tmp_path / "dst", [*rows(30, split="a"), *rows(30, split="val")], shard_samples=2)
     assert [str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*")] == [
-        *("dst", "dst/val", "dst/val/shard-000000.tar"),
+        *("dst", "dst/val", "dst/val/shard-000000.tar")
     ]
 
 

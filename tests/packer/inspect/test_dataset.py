@@ -19,6 +19,15 @@ def run(*arguments: object) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
+@pytest.mark.parametrize("command", ["info .", "verify . --jobs 1", "repair . --from ."])
+def test_a_folder_that_is_no_dataset_is_refused(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, said = run(*command.split())
+    assert (code, "is not a dataset" in said) == (2, True)
+
+
 def test_info_tells_the_same_of_a_url_and_loads_no_tar(packed: Path) -> None:
     with serving(packed) as server:
         code, said = run("info", server.url, "--json")

@@ -90,11 +90,6 @@ def test_classes_of_boxes_are_said_to_be_such(tmp_path: Path, packed: Path) -> N
     assert "3 classes, 0 samples without one:\n  class0" in call_packer("info", packed).stdout
 
 
-def test_a_folder_that_is_no_dataset_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="is not a dataset"):
-        info(tmp_path)
-
-
 @pytest.mark.parametrize(("name", "value"), [("label", 2**60), ("label", 3), ("height", 0)])
 def test_an_impossible_value_is_refused(
     packed: Path, tmp_path: Path, name: str, value: int

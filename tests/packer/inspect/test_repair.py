@@ -18,7 +18,7 @@ from PIL import Image
 import packer
 from packer.errors import UnusableInput
 from packer.options.declared import PackOptions
-from reader.format import FormatError, Index, Manifest
+from reader.format import Index, Manifest
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -140,11 +140,6 @@ def test_a_damaged_manifest_is_refused_with_advice(copy: Path, source: Path, dam
     with pytest.raises(UnusableInput, match="Restore it from a copy, or pack the source again"):
         repair(copy, source, 1)
     assert files_of(copy) == before
-
-
-def test_a_folder_that_is_no_dataset_is_refused(tmp_path: Path, source: Path) -> None:
-    with pytest.raises(FormatError, match="is not a dataset"):
-        repair(tmp_path, source, 1)
 
 
 def test_a_manifest_in_other_bytes_is_written_as_it_was(

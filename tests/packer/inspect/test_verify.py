@@ -19,7 +19,7 @@ from s3_server import S3Server
 
 from packer.images.probe import probe
 from packer.progress import Progress
-from reader.format import FORMATS, FormatError, Index, Manifest, tar
+from reader.format import FORMATS, Index, Manifest, tar
 
 WriteDataset = Callable[..., Path]
 MANY = settings(
@@ -234,12 +234,6 @@ def test_shards_are_checked_also_without_a_sound_manifest(copy: Path) -> None:
     said = call_packer("verify", copy, "--jobs", 1).stderr
     assert "compare: 39 of 39 samples" in said
     assert "decode:" not in said
-
-
-def test_a_folder_that_is_no_dataset_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="is not a dataset"):
-        verify(tmp_path, 1)
-    call_packer("verify", tmp_path, code=2)
 
 
 def test_the_summary_counts_each_damaged_sample_once_whatever_was_found_of_it(copy: Path) -> None:

@@ -123,10 +123,7 @@ def test_a_writer_takes_names_and_no_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "lines"),
     [
-        (
-            ["train/a", "train/b", "val/a"],
-            ["The split val has no sample of 1 class of train: b."],
-        ),
+        (["train/a", "train/b", "val/a"], ["The split val has no sample of 1 class of train: b."]),
         (
             ["train/a", "val/a", "val/b", "val/c"],
             ["The split train has no sample of 2 classes of val: b, c."],

@@ -75,15 +75,6 @@ def test_overwriting_continues_only_its_own_run(tmp_path: Path, run: Run, is_kep
         assert (tmp_path / "shard-000000.safetensors").exists() == is_kept
 
 
-def test_overwriting_removes_the_dataset_and_no_foreign_file(tmp_path: Path) -> None:
-    foreign = {"notes.txt", "images.tar", "shard-notes.tar", "shards", "shard-000000.txt"}
-    for name in foreign | {"dataset.json", "shard-000000.tar", "shard-000000.safetensors"}:
-        (tmp_path / name).write_text(name)
-    with Destination(tmp_path).hold(RUN, overwrite=True):
-        left = names(tmp_path)
-    assert left - {".packing.json"} == foreign
-
-
 @pytest.mark.parametrize("name", ["dataset.json", "shard-000000.tar", "shard-000003.safetensors"])
 def test_what_another_command_wrote_is_not_touched(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("theirs")

@@ -165,9 +165,6 @@ def test_tiling_changes_no_pixel_for_any_number_of_processes(tmp_path: Path, zoo
             np.testing.assert_array_equal(pixels, simplejpeg.decode_jpeg(source))
         else:
             assert sample.data == source
-    assert {key: data for key, (data, _) in read_with_webdataset(tmp_path / "1").items()} == {
-        sample.key: sample.data for sample in samples
-    }
 
 
 def test_bad_files_stop_a_run_before_it_writes_and_one_process_writes_what_two_do(
@@ -373,7 +370,14 @@ def test_a_changed_source_is_refused_and_nothing_is_touched(
 
 def test_overwriting_keeps_foreign_files(dst: Path, source: Path, packed: Path) -> None:
     run_pack(source, dst, shard_samples=1, seed=5)
-    foreign = {"notes.txt": b"mine", "photos.tar": b"mine", "sub/shard-000000.tar": b"mine"}
+    names = (
+        "notes.txt",
+        "photos.tar",
+        "shard-notes.tar",
+        "shard-000000.txt",
+        "sub/shard-000000.tar",
+    )
+    foreign = dict.fromkeys(names, b"mine")
     (dst / "sub").mkdir()
     for name, data in foreign.items():
         (dst / name).write_bytes(data)

@@ -17,10 +17,12 @@ from packer.samples.labels import Objects
 from reader.format import BoxEncoding, Manifest
 
 XYWH = BoxEncoding("xywh", labels="categories")
+SAMPLE = {"image": np.zeros((8, 8, 3), np.uint8), "json": {"boxes": [[0, 0, 1, 1]]}}
+Annotated = Callable[..., Path]
 
 
 @pytest.fixture
-def annotated(tmp_path: Path) -> Callable[..., Path]:
+def annotated(tmp_path: Path) -> Annotated:
     """`annotated("voc")`: images with a box each, with the annotations of a layout."""
 
     def make(kind: str, first: int = 0, count: int = 2) -> Path:
@@ -102,16 +104,14 @@ def test_boxes_of_any_format_become_a_corner_and_sizes(format: str, box: list[fl
     ],
 )
 def test_what_is_known_of_boxes_is_recorded_and_said(
-    annotated: Callable[..., Path], dst: Path, kind: str, boxes: dict[str, BoxEncoding], field: str
+    annotated: Annotated, dst: Path, kind: str, boxes: dict[str, BoxEncoding], field: str
 ) -> None:
     report = run_pack(annotated(kind), dst)
     assert Manifest.load(dst).boxes == boxes
     assert f'Its boxes are read by fields=("image", reader.Boxes("{field}")).' in report.remarks
 
 
-def test_packing_a_dataset_again_keeps_the_record(
-    annotated: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_packing_a_dataset_again_keeps_the_record(annotated: Annotated, tmp_path: Path) -> None:
     images = annotated("table", count=12)
     run_pack(images, tmp_path / "once", split={"train": 0.5, "val": 0.5})
     run_pack(tmp_path / "once", tmp_path / "twice")
@@ -121,17 +121,15 @@ def test_packing_a_dataset_again_keeps_the_record(
 
 def test_images_without_boxes_and_loops_record_nothing(source: Path, tmp_path: Path) -> None:
     run_pack(source, tmp_path / "images")
-    sample = {"image": np.zeros((8, 8, 3), np.uint8), "json": {"boxes": [[0, 0, 1, 1]]}}
     with packer.Writer(tmp_path / "written", progress=False) as writer:
-        writer.write(sample)
+        writer.write(SAMPLE)
     for name in ("images", "written"):
         assert "boxes" not in json.loads((tmp_path / name / "dataset.json").read_text())
 
 
 @pytest.mark.parametrize("in_turn", [False, True])
 def test_of_pythons_items_the_format_that_is_given_is_recorded(dst: Path, in_turn: bool) -> None:
-    sample = {"image": np.zeros((8, 8, 3), np.uint8), "json": {"boxes": [[0, 0, 1, 1]]}}
-    items = iter([sample]) if in_turn else [sample]
+    items = iter([SAMPLE]) if in_turn else [SAMPLE]
     packer.pack(items, dst, box_format="xywh", progress=False)
     assert Manifest.load(dst).boxes == {"json": BoxEncoding("xywh", normalized=None)}
 
@@ -141,9 +139,7 @@ def append(src: Path, dst: Path) -> Manifest:
     return Manifest.load(dst)
 
 
-def test_boxes_of_another_encoding_are_not_appended(
-    annotated: Callable[..., Path], dst: Path
-) -> None:
+def test_boxes_of_another_encoding_are_not_appended(annotated: Annotated, dst: Path) -> None:
     run_pack(annotated("table"), dst)
     assert append(annotated("table", 2), dst).boxes == {"json": XYWH}
     before = (dst / "dataset.json").read_bytes()
@@ -157,12 +153,9 @@ def test_boxes_of_another_encoding_are_not_appended(
     assert append(annotated("yolo", 6), dst).boxes == both
 
 
-def test_an_append_records_nothing_of_older_members(
-    annotated: Callable[..., Path], dst: Path
-) -> None:
-    sample = {"image": np.zeros((8, 8, 3), np.uint8), "json": {"boxes": [[0, 0, 1, 1]]}}
+def test_an_append_records_nothing_of_older_members(annotated: Annotated, dst: Path) -> None:
     with packer.Writer(dst, progress=False) as writer:
-        writer.write(sample)
+        writer.write(SAMPLE)
     content = replace(Manifest.load(dst), options=PackOptions().dump())  # as of a folder
     (dst / "dataset.json").write_text(content.dump())
     report = pack(annotated("table"), dst, PackOptions(), 1, append=True)
@@ -170,9 +163,7 @@ def test_an_append_records_nothing_of_older_members(
     assert not [told for told in report.remarks if "reader.Boxes" in told]
 
 
-def test_items_of_another_encoding_are_refused_unread(
-    annotated: Callable[..., Path], dst: Path
-) -> None:
+def test_items_of_another_encoding_are_refused_unread(annotated: Annotated, dst: Path) -> None:
     run_pack(annotated("table"), dst)
     items = iter(lambda: pytest.fail("an item was read"), None)
     with pytest.raises(UnusableInput, match="records the boxes of"):

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from s3_server import S3Server, bucket
@@ -27,8 +26,7 @@ def store(s3: S3Server) -> ListingStore:
     return ListingStore("s3://bucket/x", s3.options, None)
 
 
-def do(what: Any) -> Any:
-    return asyncio.run(what)
+do = asyncio.run
 
 
 def test_a_part_is_of_the_version_that_was_listed(s3: S3Server, store: ListingStore) -> None:

@@ -25,8 +25,7 @@ def store(s3: S3Server) -> WritableStore:
     return WritableStore("s3://bucket/x", s3.options, None)
 
 
-def do(what: Any) -> Any:
-    return asyncio.run(what)
+do = asyncio.run
 
 
 def test_an_object_is_created_once(s3: S3Server, store: WritableStore) -> None:

@@ -1,7 +1,6 @@
 """What is planned is what happens: counted by a server, and by loaders that read from it."""
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from made_images import encode, make_image
+from other_process import wait_until
 from packing import run_pack
 from store_server import StoreServer, serving
 
@@ -36,6 +36,11 @@ def stored_in(folder: Path) -> Stored:
 
 
 @pytest.fixture
+def stored(packed: Path) -> Stored:
+    return stored_in(packed)
+
+
+@pytest.fixture
 def server(packed: Path) -> Iterator[StoreServer]:
     with serving(packed) as server:
         yield server
@@ -60,21 +65,14 @@ def loader_of(dataset: Dataset, plan: Setting, rank: int) -> Loader:
     )
 
 
-def wait_until(condition: Callable[[], object], seconds: float = 300) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it never came to pass"
-        time.sleep(0.002)
-
-
 @pytest.mark.usefixtures("needs_store")
 @pytest.mark.parametrize("shuffle", SHUFFLES.values(), ids=list(SHUFFLES))
 @pytest.mark.parametrize("nodes", [1, 3])
 def test_requests_and_bytes_are_those_that_a_server_counts_and_batches_those_of_a_loader(
-    packed: Path, server: StoreServer, tmp_path: Path, shuffle: Any, nodes: int
+    stored: Stored, server: StoreServer, tmp_path: Path, shuffle: Any, nodes: int
 ) -> None:
     plan = setting(shuffle=shuffle, nodes=nodes, epochs=3)
-    expected = estimate(stored_in(packed), plan)
+    expected = estimate(stored, plan)
     dataset = Dataset(server.url, cache_dir=tmp_path / "cache")
     opened = [request for request in server.asked if not request[0].endswith(".tar")]
     assert (len(opened), sum(stop - first for _, first, stop in opened)) == expected.opening
@@ -157,15 +155,13 @@ def test_a_full_cache_gives_up_what_is_needed_last(tmp_path: Path, shuffle: bool
     assert np.diff(requests) == pytest.approx(planned[1:], rel=0.2)
 
 
-def test_alternatives_say_what_does_not_fit(packed: Path) -> None:
-    stored = stored_in(packed)
+def test_alternatives_say_what_does_not_fit(stored: Stored) -> None:
     plan = setting(cache_limit=kept_bytes(stored.shards) + 160_000)
     others = dict(alternatives(stored, plan, estimate(stored, plan)))
     assert others["--shuffle block:4"] is None
 
 
-def test_what_would_change_nothing_is_no_alternative(packed: Path) -> None:
-    stored = stored_in(packed)
+def test_what_would_change_nothing_is_no_alternative(stored: Stored) -> None:
     plan = setting()
     found = estimate(stored, plan)
     assert "--workers 2" not in dict(alternatives(stored, plan, found))  # nobody said how fast
@@ -178,9 +174,8 @@ def test_what_would_change_nothing_is_no_alternative(packed: Path) -> None:
 
 @pytest.mark.parametrize(("cores", "is_named"), [(101, False), (104, False), (106, True)])
 def test_a_change_of_few_percent_is_no_alternative(
-    packed: Path, cores: int, is_named: bool
+    stored: Stored, cores: int, is_named: bool
 ) -> None:
-    stored = stored_in(packed)
     known = setting(rate=Known(10.0), workers=100, cores=cores)
     found = dict(alternatives(stored, known, estimate(stored, known)))
     assert ("--workers 200" in found) == is_named
@@ -188,24 +183,22 @@ def test_a_change_of_few_percent_is_no_alternative(
 
 @pytest.mark.parametrize(("cores", "times"), [(2, None), (3, 1.5), (8, 2)])
 def test_more_workers_are_no_faster_than_cores(
-    packed: Path, cores: int, times: float | None
+    stored: Stored, cores: int, times: float | None
 ) -> None:
-    stored = stored_in(packed)
     known = setting(rate=Known(10.0), ranks=2, cores=cores)
     other = dict(alternatives(stored, known, estimate(stored, known))).get("--workers 2")
     assert (other and other.seconds) == (times and pytest.approx(2 * len(stored) / 10 / times))
 
 
-def test_an_epoch_takes_a_request_at_least_and_none_where_all_is_cached(packed: Path) -> None:
+def test_an_epoch_takes_a_request_at_least_and_none_where_all_is_cached(stored: Stored) -> None:
     plan = setting(latency=Known(7.0), bandwidth=Known(1e12))
-    cold, warm = estimate(stored_in(packed), plan).times
+    cold, warm = estimate(stored, plan).times
     assert cold.longest is not None
     assert cold.longest >= 7
     assert warm.seconds == {}
 
 
-def test_the_longest_of_what_is_known_bounds_the_time(packed: Path) -> None:
-    stored = stored_in(packed)
+def test_the_longest_of_what_is_known_bounds_the_time(stored: Stored) -> None:
     assert estimate(stored, setting()).seconds is None
     known = {"rate": Known(10.0), "bandwidth": Known(1e9), "latency": Known(0.1)}
     slow = estimate(stored, setting(**known))
@@ -215,8 +208,8 @@ def test_the_longest_of_what_is_known_bounds_the_time(packed: Path) -> None:
     assert [took.bound_by for took in far] == ["store, requests", "decode"]  # it is all cached
 
 
-def test_fewer_samples_than_a_batch_are_no_step_where_the_last_is_dropped(packed: Path) -> None:
+def test_fewer_samples_than_a_batch_are_no_step_where_the_last_is_dropped(stored: Stored) -> None:
     plan = setting(batch_size=1000, drop_last=True)
-    found = estimate(stored_in(packed), plan)
+    found = estimate(stored, plan)
     assert (found.steps, found.samples, found.mixing, found.dropped) == (0, 0, 0, 39)
     assert [moved.requests for moved in found.traffic] == [0, 0]
