@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from PIL import Image
 
 import reader.cache.client
-from packer import Writer, processes
+from packer import Writer
 from packer.run.report import PackReport
 from reader.loader import prefetch
 from reader.monitoring import stalls
@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # for the modules that only test
 
 import made_images
 import packing
-from kept_server import KeptServer, fork_fetching
+from kept_server import fork_fetching
 from leftovers import nothing_left
 
 pytest_plugins = ["source_fixtures"]  # for the tests of all rooms that read sources
@@ -49,8 +49,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [_preloaded, os.environ.
 
 @pytest.fixture(autouse=True, scope="session")
 def kept_server() -> None:
-    """Keep the servers of packing and fetching processes, but where `own_server` is asked for."""
-    processes.ForkServer = KeptServer  # type: ignore[misc, assignment]
+    """Keep the server of fetching processes, but where `own_server` is asked for."""
     reader.cache.client.start = fork_fetching  # type: ignore[attr-defined]
 
 
@@ -67,11 +66,7 @@ def kept_workers_server() -> Iterator[None]:
 
 @pytest.fixture
 def own_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have each team of packing processes begin and end a server, as it does for users.
-
-    And have each fetching process executed.
-    """
-    monkeypatch.setattr(processes, "ForkServer", fork_server.ForkServer)
+    """Have each fetching process executed, as it is for users."""
     monkeypatch.setattr(reader.cache.client, "start", start)
 
 

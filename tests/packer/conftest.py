@@ -15,7 +15,7 @@ import pytest
 import xxhash
 from called_packer import call_packer
 from forked_packer import ForkedPacker
-from made_images import encode, make_image
+from made_images import encode, make_image, write_files
 from s3_server import S3Server, bucket
 
 import packer
@@ -143,9 +143,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("many") / "images"
     images = [encode(make_image(seed, 16, 16), "JPEG") for seed in range(8)]
     for name in ("cat", "dog"):
-        (root / name).mkdir(parents=True)
-        for number in range(80):
-            (root / name / f"{number:03d}.jpg").write_bytes(images[number % 8])
+        write_files(root / name, {f"{n:03d}.jpg": images[n % 8] for n in range(80)})
     return root
 
 

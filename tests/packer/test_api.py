@@ -62,7 +62,7 @@ def test_a_wrong_argument_is_refused_in_pythons_words(
     assert not (dst).exists()
 
 
-def test_errors_speak_of_calls_and_leave_commands_as_they_are(
+def test_errors_speak_of_calls_and_of_commands_of_the_shell(
     tmp_path: Path, own_source: Path
 ) -> None:
     (own_source / "class0" / "notes.csv").write_text("a,b\n1,2\n")

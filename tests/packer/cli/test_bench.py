@@ -64,9 +64,7 @@ def test_a_line_of_the_table_tells_workers_rate_cpu_and_limit() -> None:
     assert point(2, 970, cpu=0.93).line().split() == ["2", "970", "93%", "decode"]
 
 
-def test_a_dataset_is_measured_and_drawn_by_numbers_of_workers(
-    packed: Path, tmp_path: Path
-) -> None:
+def test_a_dataset_is_measured_and_drawn_by_number_of_workers(packed: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="drawing needs shardfeed[report]")
     path = tmp_path / "rates.png"
     found = run(
@@ -113,18 +111,12 @@ def test_what_cannot_be_measured_or_drawn_is_refused_before_anything_is_measured
     assert told in found.stderr
 
 
-def test_a_plot_requires_matplotlib(
+def test_plots_need_matplotlib(
     packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("packer.cli.bench.find_spec", lambda name: None)
     found = run(packed, "--plot", tmp_path / "rates.png", code=2)
     assert "pip install 'shardfeed[report]'" in found.stderr
-
-
-def test_a_folder_that_is_no_dataset_is_named(tmp_path: Path) -> None:
-    found = run(tmp_path)
-    assert (found.returncode, found.stdout) == (2, "")
-    assert "dataset.json" in found.stderr
 
 
 def test_bench_names_itself_as_the_other_commands_do(run_packer: RunPacker) -> None:

@@ -8,9 +8,7 @@ from pathlib import Path
 from called_packer import call_packer
 
 
-def test_half_a_surrogate_pair_of_json_is_printed_as_an_escape(
-    tmp_path: Path, source: Path
-) -> None:
+def test_half_a_surrogate_pair_of_json_is_shown_as_an_escape(tmp_path: Path, source: Path) -> None:
     rows = [
         {"image": "class0/image000.jpg", "label": "\ud800"},
         {"image": "\udbff.jpg", "label": "cat"},

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from called_packer import call_packer
+from made_images import write_files
 
 from packer.cli.main import main
 from packer.run import write_missing
@@ -66,9 +67,7 @@ def test_a_source_of_nothing_that_can_be_packed_is_told_as_json_too(tmp_path: Pa
         }
 
 
-def test_a_dry_run_says_what_would_be_written(
-    tmp_path: Path, source: Path, own_source: Path
-) -> None:
+def test_a_dry_run_says_what_it_would_write(tmp_path: Path, source: Path, own_source: Path) -> None:
     shares = ("--split", "train=0.75,val=0.25", "--shard-samples", 10)
     done = call_packer(
         "pack", source, tmp_path / "dst", *shares, "--dry-run", "--json", "--quiet", code=0
@@ -111,11 +110,10 @@ def test_a_disk_that_is_too_small_ends_a_run_and_a_dry_run_before_anything_is_wr
 
 
 def test_a_dry_run_names_ten_of_many_classes_and_all_in_json(tmp_path: Path, source: Path) -> None:
+    image = min(source.rglob("*.jpg")).read_bytes()
     for number in range(12):
-        folder = tmp_path / "src" / f"class{number:02}"
-        folder.mkdir(parents=True)
-        for at, path in enumerate(sorted(source.rglob("*.jpg"))[:2]):
-            shutil.copy(path, folder / f"{number}-{at}.jpg")
+        images = {f"{number}-{at}.jpg": image for at in range(2)}
+        write_files(tmp_path / "src" / f"class{number:02}", images)
     command = ("pack", tmp_path / "src", tmp_path / "dst", "--dry-run")
     lines = call_packer(*command).stdout.splitlines()
     assert sum(line.startswith("class ") for line in lines) == 10
@@ -128,8 +126,10 @@ def test_a_part_says_what_it_has_written_and_what_is_left(dst: Path, source: Pat
     done = call_packer(*command, "--part", "1/2", code=0)
     assert "part 1/2, 20 samples in 2 shards (2 written now)" in done.stdout
     assert "2 shards of the dataset still missing" in done.stdout
+    again = call_packer(*command, "--part", "2/2")
+    assert "run the command without --part" in again.stdout
     report = json.loads(call_packer(*command, "--part", "2/2", "--json").stdout)
-    assert (report["part"], report["shards_written"], report["missing"]) == ("2/2", 2, 0)
+    assert (report["part"], report["shards_written"], report["missing"]) == ("2/2", 0, 0)
     assert not report["committed"]
     call_packer(*command, code=0)
     assert "the dataset is committed" in call_packer(*command, "--part", "1/2").stdout

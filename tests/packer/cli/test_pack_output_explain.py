@@ -7,6 +7,7 @@ import pytest
 from called_packer import call_packer
 from layouts.archives import image
 from layouts.scanned import ROWS
+from made_images import write_files
 from PIL import Image
 
 from packer.cli.main import main
@@ -16,16 +17,11 @@ from packer.cli.main import main
 def pets(tmp_path: Path) -> Path:
     """Oxford-IIIT Pet in miniature, with a file that belongs to nothing."""
     row = next(row for row in ROWS if row.name == "Oxford-IIIT Pet")
-    for number, name in enumerate(row.files.split()):
-        path = tmp_path / "pets" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        is_image = name.endswith((".jpg", ".png"))
-        path.write_bytes(
-            image(number, "PNG" if name.endswith("png") else "JPEG") if is_image else b"{}"
-        )
-    for name, content in row.contents.items():
-        (tmp_path / "pets" / name).write_text(str(content))
-    return tmp_path / "pets"
+    files: dict[str, bytes | str] = dict.fromkeys(row.files.split(), "{}")
+    for number, name in enumerate(files):
+        if name.endswith((".jpg", ".png")):
+            files[name] = image(number, "PNG" if name.endswith("png") else "JPEG")
+    return write_files(tmp_path / "pets", files | dict(row.contents))
 
 
 def test_a_source_is_explained_by_its_samples_and_nothing_is_written(pets: Path) -> None:
@@ -46,10 +42,8 @@ def test_a_source_is_explained_by_its_samples_and_nothing_is_written(pets: Path)
 
 
 def test_a_sample_without_a_member_that_others_have_is_marked(tmp_path: Path) -> None:
-    (tmp_path / "a").mkdir()
-    for number in range(2):
-        (tmp_path / f"a/{number}.jpg").write_bytes(image(number, "JPEG"))
-    (tmp_path / "a/1.json").write_text("{}")
+    images = {f"a/{number}.jpg": image(number, "JPEG") for number in range(2)}
+    write_files(tmp_path, images | {"a/1.json": "{}"})
     done = call_packer("pack", "--explain", tmp_path, "--as", "folder", "--quiet")
     assert done.stdout.splitlines()[1:] == [
         f"Equivalent command: packer pack {tmp_path} DST --images '{{label}}/{{key}}'",

@@ -64,9 +64,7 @@ def test_a_rate_is_measured_here_and_says_so(packed: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reading from a store needs Linux")
-def test_rates_of_a_store_are_measured(
-    packed: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_store_is_measured(packed: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     pytest.importorskip("obstore", reason="the extra `remote` is not installed")
     monkeypatch.setattr("packer.cli.plan._SECONDS", 0.5)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

@@ -83,9 +83,7 @@ def test_a_crash_right_after_the_commit_leaves_nothing_behind_once_run_again(
     }
 
 
-def test_finding_nothing_new_keeps_another_unfinished_run(
-    own_source: Path, dst: Path, run: Any
-) -> None:
+def test_finding_nothing_new_keeps_another_run(own_source: Path, dst: Path, run: Any) -> None:
     run(own_source)
     journal = dst / ".packing.json"
     journal.write_text('{"settings": {}, "source": "another"}')
@@ -117,9 +115,7 @@ def test_a_sample_whose_file_is_gone_stays_and_is_named(own_source: Path, run: A
     ]
 
 
-def test_an_append_of_another_source_calls_nothing_gone(
-    own_source: Path, tmp_path: Path, run: Any
-) -> None:
+def test_another_source_calls_nothing_gone(own_source: Path, tmp_path: Path, run: Any) -> None:
     run(own_source)
     (tmp_path / "other").mkdir()
     shutil.copytree(own_source / "class1", tmp_path / "other/class3")
@@ -128,9 +124,7 @@ def test_an_append_of_another_source_calls_nothing_gone(
 
 
 @pytest.mark.parametrize("jpeg", ["tiled", "verbatim"])
-def test_files_written_added_or_removed_since_are_named(
-    own_source: Path, run: Any, jpeg: str
-) -> None:
+def test_files_that_changed_are_named(own_source: Path, run: Any, jpeg: str) -> None:
     for number in (1, 2):
         (own_source / f"class1/image00{number}.json").write_text("{}")
     run(own_source, policy={"jpeg": jpeg})

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_images import turned
+from made_images import encode, turned, write_files
 from packing import run_pack
 from PIL import Image
 
@@ -23,14 +23,11 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str, An
 
     def pack(files: dict[str, Any], **options: Any) -> dict[str, Any]:
         root = tmp_path_factory.mktemp("layout")
+        image = Image.new("RGB", (WIDTH, HEIGHT), (9, 80, 200))
         for name, content in files.items():
-            path = root / "src" / name
-            path.parent.mkdir(parents=True, exist_ok=True)
             if isinstance(content, int):  # an EXIF orientation
-                exif = turned(content)
-                Image.new("RGB", (WIDTH, HEIGHT), (9, 80, 200)).save(path, exif=exif)
-            else:
-                path.write_text(content if isinstance(content, str) else json.dumps(content))
+                content = encode(image, "JPEG", exif=turned(content))
+            write_files(root / "src", {name: content})
         remarks = "\n".join(run_pack(root / "src", root / "dst").remarks)
         (field,) = re.findall(r'fields=\("image", (reader\.Boxes\(.*\))\)', remarks)
         found = {}
@@ -70,7 +67,7 @@ def test_cocos_boxes_are_those_of_the_stored_image(read: Callable[..., Any]) -> 
     }
     found = read(
         {f"train2017/{name}": TURNED if number == 2 else 1 for number, name in names.items()}
-        | {"annotations/instances_train2017.json": content}
+        | {"annotations/instances_train2017.json": json.dumps(content)}
     )
     assert {name.removeprefix("train2017/"): rows(boxes) for name, boxes in found.items()} == {
         "a/1.jpg": [[1.5, 2.25, 10, 20.5, 1], [0, 0, WIDTH, HEIGHT, 0]],  # a crowd is one, too

@@ -14,6 +14,7 @@ from called_packer import call_packer
 from layouts.images import picture
 from layouts.outcome import commands_of, options_of
 from layouts.scanned import ROWS
+from made_images import write_files
 from remedies import forgotten
 from sampled import sampled
 
@@ -72,7 +73,7 @@ BROKEN = re.compile(r"^Usage:|matches nothing|is not a source for", re.MULTILINE
 NONE = "--seed 0"  # options that change nothing
 
 REFUSED = ("layout: ADE20K in a folder that is named as a split",)  # for masks outside of it
-ELSEWHERE = (  # pasted in test_remedies_python.py and test_remedies_of_datasets.py
+ELSEWHERE = (  # pasted in test_remedies_python.py, test_remedies_of_datasets.py, cli/test_pack.py
     "To rebuild damaged shards from their source SRC",
     "and has lost its ",
     "its tars were not packed by packer",
@@ -306,9 +307,7 @@ MADE: dict[str, Row] = {
 def write(root: Path, row: Row) -> None:
     names = row.files.split()
     named = {name: picture(name) if is_named_as_image(name) else "{}" for name in names}
-    for name, content in {**named, **row.contents}.items():
-        (path := root / name).parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    write_files(root, {**named, **row.contents})
 
 
 def all_rows() -> dict[str, Row]:

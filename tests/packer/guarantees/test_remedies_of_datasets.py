@@ -60,9 +60,7 @@ def test_a_dataset_without_manifest_is_packed_again_as_advised(dataset: Path, so
     assert {path.name: path.read_bytes() for path in dataset.iterdir()} == before
 
 
-def test_what_extract_lacks_is_repaired_as_advised(
-    dataset: Path, source: Path, tmp_path: Path
-) -> None:
+def test_what_extract_lacks_is_repaired(dataset: Path, source: Path, tmp_path: Path) -> None:
     flip(dataset / "shard-000000.tar", 700)
     found = call_packer("extract", dataset, tmp_path / "out", "--jobs", 1, code=1)
     assert f"`packer verify {dataset}` lists all damages" in found.stderr
@@ -80,14 +78,6 @@ def test_another_export_is_replaced_as_it_is_advised(dataset: Path) -> None:
             path.write_text("{}")
     assert "or pass --overwrite" in call_packer(*command).stderr
     call_packer(*command, "--overwrite", code=0)
-
-
-def test_parts_are_committed_as_it_is_advised(source: Path, dst: Path) -> None:
-    command = "pack", source, dst, *OPTIONS
-    for part in ("1/2", "2/2"):
-        done = call_packer(*command, "--part", part)
-    assert "run the command without --part" in done.stdout
-    call_packer(*command, code=0)
 
 
 def test_an_unfinished_run_is_discarded_as_it_is_advised(source: Path, dst: Path) -> None:

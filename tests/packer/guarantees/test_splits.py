@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from made_images import encode, make_image
+from made_images import make_image, write_files
 from packing import pack
 
 from packer.errors import UnusableInput
@@ -16,13 +16,10 @@ NAMES = ["train/cat/a.b.jpg", "train/cat/with space.jpg", "train/dog/猫.jpg", "
 def source(tmp_path: Path) -> Path:
     """Split folders with odd names, sidecars, and masks in a folder of their own."""
     for seed, name in enumerate(NAMES):
-        path = tmp_path / "src" / name
-        mask = (tmp_path / "masks" / name).with_suffix(".png")
-        for folder in (path.parent, mask.parent):
-            folder.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(encode(make_image(seed), "JPEG"))
-        path.with_suffix(".json").write_text(f'{{"number": {seed}}}')
-        mask.write_bytes(encode(make_image(seed, mode="L"), "PNG"))
+        stem = name.removesuffix(".jpg")
+        files = {name: make_image(seed), f"{stem}.json": f'{{"number": {seed}}}'}
+        write_files(tmp_path / "src", files)
+        write_files(tmp_path / "masks", {f"{stem}.png": make_image(seed, mode="L")})
     return tmp_path / "src"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_images import write_files
 
 import packer
 
@@ -39,12 +40,8 @@ SOUND = npy(np.zeros(SIZE, np.uint8))
     ],
 )
 def test_only_a_hostile_array_is_rejected(tmp_path: Path, content: bytes, reason: str) -> None:
-    folder = tmp_path / "src/a"
-    folder.mkdir(parents=True)
-    (folder / "0.npy").write_bytes(SOUND)
-    (folder / "1.npy").write_bytes(content)
     report = packer.pack(
-        tmp_path / "src",
+        write_files(tmp_path / "src", {"a/0.npy": SOUND, "a/1.npy": content}),
         tmp_path / "dst",
         images=["{label}/{key}.npy"],
         on_error="skip",

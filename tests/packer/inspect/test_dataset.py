@@ -19,7 +19,7 @@ def run(*arguments: object) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
-@pytest.mark.parametrize("command", ["info .", "verify . --jobs 1", "repair . --from ."])
+@pytest.mark.parametrize("command", ["info .", "bench .", "verify . --jobs 1", "repair . --from ."])
 def test_a_folder_that_is_no_dataset_is_refused(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -69,9 +69,7 @@ def test_extract_gives_the_files_back(packed: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("tool", ["dali", "wids", "energon"])
-def test_export_for_a_url_writes_what_belongs_there(
-    packed: Path, tmp_path: Path, tool: str
-) -> None:
+def test_export_of_a_url_writes_what_belongs_there(packed: Path, tmp_path: Path, tool: str) -> None:
     shards, out = tmp_path / "shards", tmp_path / "out"
     shutil.copytree(packed, shards)
     with serving(packed) as server:

@@ -14,7 +14,7 @@ import pytest
 from called_packer import call_packer
 from damage import flip
 from finished import extract, info, verify
-from made_images import encode, make_image
+from made_images import encode, make_image, write_files
 from packing import files_of, run_pack
 from PIL import Image
 
@@ -22,11 +22,12 @@ from packer.errors import UnusableInput
 from packer.progress import Progress
 from reader.format import Limits, Manifest
 
-WriteDataset = Callable[..., Path]
+WriteDataset = Named = Callable[..., Path]
+Cutting = Callable[[Path], Progress]
 
 
 @pytest.fixture
-def named(tmp_path: Path, items: list[Any], write_dataset: WriteDataset) -> Callable[..., Path]:
+def named(tmp_path: Path, items: list[Any], write_dataset: WriteDataset) -> Named:
     """`named("../x.jpg", ...)`: a dataset of images with these original names."""
 
     def make(*names: str) -> Path:
@@ -53,9 +54,7 @@ def test_verbatim_files_come_back_byte_for_byte(tmp_path: Path, source: Path, jo
     assert (report.written, report.present, report.tiled, report.refused) == (39, 0, 0, [])
 
 
-def test_tiled_images_come_back_with_the_same_pixels(
-    tmp_path: Path, source: Path, packed: Path
-) -> None:
+def test_tiled_images_come_back_by_their_pixels(tmp_path: Path, source: Path, packed: Path) -> None:
     done = call_packer("extract", packed, tmp_path, "--jobs", 2, code=0)
     assert "39 files written, 0 were there, 0 not written" in done.stdout
     assert "39 tiled JPEGs with the original's pixels in other bytes" in done.stdout
@@ -107,9 +106,7 @@ def test_raw_images_become_png_or_are_refused_where_they_lie_or_are_large(
     assert "its pixels have 105 bytes; 100 are the most that become a PNG" in reasons
 
 
-def test_a_class_that_is_no_folder_is_in_no_name(
-    tmp_path: Path, named: Callable[..., Path]
-) -> None:
+def test_a_class_that_is_no_folder_is_unlabelled(tmp_path: Path, named: Named) -> None:
     folder = named("a.jpg")
     manifest = replace(Manifest.load(folder), classes=("\ud800", "b"))
     (folder / "dataset.json").write_text(manifest.dump(), "utf-8")
@@ -151,7 +148,7 @@ def test_a_name_or_key_that_leads_outside_is_refused(
     info(dst)
 
 
-def test_no_symbolic_link_is_followed(tmp_path: Path, named: Callable[..., Path]) -> None:
+def test_no_symbolic_link_is_followed(tmp_path: Path, named: Named) -> None:
     dst = named("folder/a.jpg", "file.jpg", "good.jpg")
     out, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
     out.mkdir()
@@ -167,7 +164,7 @@ def test_no_symbolic_link_is_followed(tmp_path: Path, named: Callable[..., Path]
 
 
 def test_a_file_has_its_content_on_the_disk_before_it_has_its_name(
-    tmp_path: Path, named: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, named: Named, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real, synced = os.fsync, set()
 
@@ -180,9 +177,7 @@ def test_a_file_has_its_content_on_the_disk_before_it_has_its_name(
     assert {path.stat().st_ino for path in (tmp_path / "out").iterdir()} <= synced
 
 
-def test_other_content_is_kept_unless_told(
-    tmp_path: Path, named: Callable[..., Path], items: list[Any]
-) -> None:
+def test_other_content_is_kept_unless_told(tmp_path: Path, named: Named, items: list[Any]) -> None:
     dst, out = named("a.jpg", "b.jpg", "c.jpg"), tmp_path / "out"
     out.mkdir()
     (out / "a.jpg").write_bytes(b"mine")
@@ -211,7 +206,7 @@ def test_the_second_of_two_files_with_one_name_is_refused(
 
 
 def test_an_index_cut_meanwhile_spoils_no_file(
-    packed: Path, tmp_path: Path, cut_meanwhile: Callable[[Path], Progress]
+    packed: Path, tmp_path: Path, cut_meanwhile: Cutting
 ) -> None:
     copy = shutil.copytree(packed, tmp_path / "copy")
     index = copy / Manifest.load(copy).shards[0].index
@@ -246,12 +241,9 @@ def test_a_missing_shard_and_a_damaged_file_are_named_and_the_others_are_given_b
 
 def test_only_numbers_of_files_lie_in_files_again(tmp_path: Path, jpegs: list[bytes]) -> None:
     flat, folders = tmp_path / "flat", tmp_path / "folders"
-    for number in (0, 1):
-        (folders / str(number)).mkdir(parents=True)
-        (folders / str(number) / "x.jpg").write_bytes(jpegs[number])
-        flat.mkdir(exist_ok=True)
-        (flat / f"{number}.jpg").write_bytes(jpegs[number])
-        (flat / f"{number}.cls").write_text(str(number))
+    for number, image in enumerate(jpegs):
+        write_files(folders, {f"{number}/x.jpg": image})
+        write_files(flat, {f"{number}.jpg": image, f"{number}.cls": str(number)})
     for source in (flat, folders):
         dst, out = tmp_path / "dst" / source.name, tmp_path / "out" / source.name
         run_pack(source, dst, jpeg="verbatim")
@@ -273,13 +265,12 @@ def test_classes_and_splits_in_no_name_are_counted(tmp_path: Path, jpegs: list[b
 
 
 def test_labels_of_another_folder_are_counted(tmp_path: Path, jpegs: list[bytes]) -> None:
+    files: dict[str, bytes | str] = {
+        "data.yaml": "train: images/train2017\nval: images/val2017\nnames: [dog]\n"
+    }
     for split, image in zip(("train2017", "val2017"), jpegs, strict=True):
-        for kind, name, content in (("images", "1.jpg", image), ("labels", "1.txt", b"0 1 1 1 1")):
-            path = tmp_path / "yolo" / kind / split / name
-            path.parent.mkdir(parents=True)
-            path.write_bytes(content)
-    names = "train: images/train2017\nval: images/val2017\nnames: [dog]\n"
-    (tmp_path / "yolo" / "data.yaml").write_text(names)
+        files |= {f"images/{split}/1.jpg": image, f"labels/{split}/1.txt": "0 1 1 1 1"}
+    write_files(tmp_path / "yolo", files)
     call_packer("pack", tmp_path / "yolo", tmp_path / "dst", code=0)
     spoken = call_packer("extract", tmp_path / "dst", tmp_path / "out").stdout
     assert (tmp_path / "out" / "images" / "val2017" / "1.txt").exists()

@@ -377,7 +377,7 @@ def test_a_tar_that_changes_meanwhile_is_refused(
     assert not (tmp_path / "dataset.json").exists()
 
 
-def test_a_folder_that_fails_is_an_error(
+def test_an_unlisted_folder_fails(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, jpeg: bytes
 ) -> None:
     for split in ("train", "val"):

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from called_packer import call_packer
 from finished import info
+from made_images import write_files
 from PIL import Image
 
 from reader.format import FormatError, Index, Manifest, safetensors
@@ -78,12 +79,8 @@ def test_the_command_prints_text_or_json(packed: Path) -> None:
 
 
 def test_classes_of_boxes_are_said_to_be_such(tmp_path: Path, packed: Path) -> None:
-    source = tmp_path / "yolo"
-    for name, text in {"images/a.png": "", "labels/a.txt": "1 0.5 0.5 1 1\n"}.items():
-        (source / name).parent.mkdir(parents=True)
-        (source / name).write_text(text)
-    Image.new("RGB", (8, 8)).save(source / "images/a.png")
-    (source / "classes.txt").write_text("cat\ndog\n")
+    texts = {"labels/a.txt": "1 0.5 0.5 1 1\n", "classes.txt": "cat\ndog\n"}
+    source = write_files(tmp_path / "yolo", texts | {"images/a.png": Image.new("RGB", (8, 8))})
     call_packer("pack", source, tmp_path / "dst", code=0)
     told = call_packer("info", tmp_path / "dst").stdout
     assert "2 classes, those of boxes: cat, dog; no sample has one of its own\n" in told
@@ -91,9 +88,7 @@ def test_classes_of_boxes_are_said_to_be_such(tmp_path: Path, packed: Path) -> N
 
 
 @pytest.mark.parametrize(("name", "value"), [("label", 2**60), ("label", 3), ("height", 0)])
-def test_an_impossible_value_is_refused(
-    packed: Path, tmp_path: Path, name: str, value: int
-) -> None:
+def test_impossible_values_are_refused(packed: Path, tmp_path: Path, name: str, value: int) -> None:
     folder = shutil.copytree(packed, tmp_path / "copy")
     opened = Index(folder / "shard-000000.safetensors")
     columns = {name: column.copy() for name, column in opened.columns.items()}

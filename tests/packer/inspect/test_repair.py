@@ -142,9 +142,7 @@ def test_a_damaged_manifest_is_refused_with_advice(copy: Path, source: Path, dam
     assert files_of(copy) == before
 
 
-def test_a_manifest_in_other_bytes_is_written_as_it_was(
-    copy: Path, source: Path, packed: Path
-) -> None:
+def test_a_manifest_in_other_bytes_is_mended(copy: Path, source: Path, packed: Path) -> None:
     path = copy / "dataset.json"
     path.write_text(json.dumps(json.loads(path.read_text())))
     assert repair(copy, source, 1).repaired == ["dataset.json"]
@@ -167,7 +165,7 @@ def test_the_command_clears_away_what_a_killed_one_left(copy: Path, source: Path
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_source_file_that_ends_the_process_is_named_and_other_shards_are_repaired(
-    tmp_path: Path, own_server: None, faulty_decoder: bytes, jobs: int
+    tmp_path: Path, faulty_decoder: bytes, jobs: int
 ) -> None:
     source = make_folder(tmp_path / "images", images=4)
     path = sorted(source.rglob("*.jpg"))[5]

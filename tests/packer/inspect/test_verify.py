@@ -22,6 +22,7 @@ from packer.progress import Progress
 from reader.format import FORMATS, Index, Manifest, tar
 
 WriteDataset = Callable[..., Path]
+Cutting = Callable[[Path], Progress]
 MANY = settings(
     deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -77,7 +78,7 @@ def test_a_flipped_bit_in_a_tar_names_its_member(with_sidecars: Path, data: st.D
     st.integers(0, 7),
 )
 @settings(MANY, max_examples=10)  # an image is looked at in a process of its own
-def test_a_flipped_bit_elsewhere_is_found(
+def test_flipped_bits_elsewhere_are_found(
     with_sidecars: Path, file: str, at: int, bit: int
 ) -> None:
     path = with_sidecars / file
@@ -151,7 +152,7 @@ def test_a_key_that_comes_twice_is_named_or_the_index_that_is_cut_short_before_t
     tmp_path: Path,
     items: list[Any],
     write_dataset: WriteDataset,
-    cut_meanwhile: Callable[[Path], Progress],
+    cut_meanwhile: Cutting,
 ) -> None:
     shards = {"shard-000000.tar": items, "shard-000001.tar": items[1:2]}
     folder = write_dataset(tmp_path / "twice", shards, classes=2)
@@ -163,7 +164,7 @@ def test_a_key_that_comes_twice_is_named_or_the_index_that_is_cut_short_before_t
     assert (damage.file, "truncated" in damage.reason) == (index.name, True)
 
 
-def test_a_label_of_no_class_is_named(
+def test_a_label_without_class_is_named(
     tmp_path: Path, items: list[Any], write_dataset: WriteDataset
 ) -> None:
     damages = verify(write_dataset(tmp_path / "few", {"shard-000000.tar": items}, 1), 1).damages
@@ -184,7 +185,7 @@ def test_an_image_that_does_not_decode_is_named(
 
 
 def test_an_index_that_is_cut_short_meanwhile_is_checked_as_it_was_read_and_named_by_what_reads_on(
-    copy: Path, cut_meanwhile: Callable[[Path], Progress]
+    copy: Path, cut_meanwhile: Cutting
 ) -> None:
     entry = Manifest.load(copy).shards[0]
     index = copy / entry.index
@@ -201,7 +202,7 @@ def test_an_index_that_is_cut_short_meanwhile_is_checked_as_it_was_read_and_name
 
 @pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_an_image_that_ends_the_process_is_named_and_the_others_are_decoded(
-    tmp_path: Path, own_server: None, faulty_decoder: bytes, jobs: int
+    tmp_path: Path, faulty_decoder: bytes, jobs: int
 ) -> None:
     source = make_folder(tmp_path / "images", images=4)
     path = sorted(source.rglob("*.jpg"))[5]

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from finished import export
-from made_images import make_image
+from made_images import make_image, write_files
 from packing import run_pack
 from PIL import Image
 
@@ -224,11 +224,8 @@ def test_hugging_face_reads_several_image_formats_with_the_features_that_the_pag
     pytest.importorskip("datasets")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     for number in range(12):
-        path = (
-            tmp_path / "images" / "ab"[number % 2] / f"{number}.{('jpg', 'png')[number % 3 == 0]}"
-        )
-        path.parent.mkdir(parents=True, exist_ok=True)
-        make_image(number, 24, 32).save(path)
+        name = f"{'ab'[number % 2]}/{number}.{('jpg', 'png')[number % 3 == 0]}"
+        write_files(tmp_path / "images", {name: make_image(number, 24, 32)})
     run_pack(tmp_path / "images", tmp_path / "shards")
     page = Path(__file__).parents[3] / "docs" / "packing" / "other-tools.md"
     code = page.read_text().partition("```python\n")[2].partition("```")[0]

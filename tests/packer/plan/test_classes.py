@@ -104,9 +104,7 @@ def test_names_that_are_no_numbers_have_no_numeric_order(folders: Folders) -> No
         pack(folders("1", "cat"), classes="numeric")
 
 
-def test_a_file_named_numeric_lists_classes(
-    folders: Folders, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_named_numeric_is_a_list(folders: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
     src = folders("1", "2")
     monkeypatch.chdir(src.parent)
     Path("numeric").write_text("2\n1\n")

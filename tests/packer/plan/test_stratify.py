@@ -8,7 +8,7 @@ import pytest
 from called_packer import call_packer
 from hypothesis import given
 from hypothesis import strategies as st
-from made_images import encode, make_image
+from made_images import encode, make_image, write_files
 from packing import files_of
 
 import packer
@@ -46,9 +46,7 @@ def divided(listing: SampleTable, given: Mapping[str, float]) -> dict[str, str]:
 
 
 @given(labels, shares)
-def test_each_class_is_divided_by_its_shares(
-    samples: dict[str, int], given: dict[str, float]
-) -> None:
+def test_each_class_is_divided_by_shares(samples: dict[str, int], given: dict[str, float]) -> None:
     listing = table(samples)
     before = [(sample.key, sample.label, sample.members) for sample in listing]
     counts = Counter((samples[key], split) for key, split in divided(listing, given).items())
@@ -88,11 +86,8 @@ def test_what_is_added_fills_what_the_shares_of_all_lack(added: list[int], share
 
 
 def folder(root: Path, sizes: Mapping[str, int]) -> Path:
-    for name, count in sizes.items():
-        (root / name).mkdir(parents=True, exist_ok=True)
-        for number in range(count):
-            (root / name / f"{number}.png").write_bytes(IMAGE)
-    return root
+    names = (f"{name}/{at}.png" for name, count in sizes.items() for at in range(count))
+    return write_files(root, dict.fromkeys(names, IMAGE))
 
 
 def pack(src: Any, dst: Path, **given: Any) -> packer.PackReport:

@@ -255,7 +255,7 @@ def test_parts_on_machines_that_share_no_disk_are_joined_by_a_command_without_pa
         ("s3://bucket/x", {"storage_options": ["S3CR3T"]}, r"storage_options must be a dict"),
     ],
 )
-def test_a_destination_must_be_writable(
+def test_a_destination_is_writable(
     upload: Upload, dst: str, options: dict[str, Any], told: str
 ) -> None:
     with pytest.raises(packer.ShardfeedError, match=told) as raised:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from made_images import write_files
 
 from packer.errors import UnusableInput
 from packer.run.destination import Destination
@@ -123,9 +124,7 @@ def test_a_disk_without_locks_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path
 
 @pytest.mark.parametrize("overwrite", [False, True])
 @pytest.mark.parametrize("splits", ['[".."]', '["OUT"]', "5", "[[]]", '["\\u0000"]', "[" * 10**5])
-def test_a_journal_of_splits_elsewhere_is_none(
-    tmp_path: Path, splits: str, overwrite: bool
-) -> None:
+def test_a_journal_of_other_splits_is_none(tmp_path: Path, splits: str, overwrite: bool) -> None:
     (tmp_path / "shard-000000.tar").touch()
     (tmp_path / "dst").mkdir()
     splits = splits.replace("OUT", str(tmp_path))
@@ -157,9 +156,7 @@ def tars(folder: Path) -> list[str]:
     ],
     ids=["a mended source", "a shard fewer", "mended again", "the same source elsewhere"],
 )
-def test_a_changed_source_costs_only_its_shards(
-    tmp_path: Path, runs: list[Run], kept: list[int]
-) -> None:
+def test_a_change_costs_only_its_shards(tmp_path: Path, runs: list[Run], kept: list[int]) -> None:
     for run in runs[:-1]:
         finish(tmp_path, run)
     with Destination(tmp_path).hold(runs[-1], overwrite=False):
@@ -196,9 +193,7 @@ def replaced(folder: Path) -> None:
         for tar in tars
     )
     names = {name for entry in entries for name in (entry.file, entry.index)}
-    for name in (*names, "train/notes.txt"):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(name)
+    write_files(folder, {name: name for name in (*names, "train/notes.txt")})
     (folder / "dataset.json").write_text(replace(MANIFEST, shards=entries).dump())
 
 

@@ -18,7 +18,7 @@ from finished import verify
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from image_folder import image_folder
-from made_images import encode, make_folder, make_image, turned
+from made_images import encode, make_folder, make_image, turned, write_files
 from packing import files_of, pack, run_pack, samples_of
 from PIL import Image
 from safetensors import safe_open
@@ -68,9 +68,7 @@ def zoo(tmp_path_factory: pytest.TempPathFactory) -> Zoo:
         good[f"dog v1.0/turned {kind}"] = encode(image, kind, exif=turned(6))
     bad = {f"cat/cut.{kind}": whole[kind][: len(whole[kind]) // 2] for kind in WRONG_EXTENSIONS}
     bad |= {"cat/text.jpg": b"some text", "cat/empty.jpg": b"", "stray.jpg": whole["JPEG"]}
-    for name, data in (good | bad).items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_bytes(data)
+    write_files(root, good | bad)
     (root / "cat" / ".DS_Store").write_bytes(b"litter")
     os.mkfifo(root / "cat" / "fifo.jpg")
     links = {"cat/nowhere.jpg": "missing", "cat/itself.jpg": "itself.jpg", "cat/loop": ".."}
@@ -249,14 +247,9 @@ def test_a_shuffle_mixes_the_classes_and_keeps_the_labels(source: Path, packed: 
     assert all(sample.label_data == b"%d" % sample.label for sample in samples)
 
 
-def test_class_folders_without_images_can_be_skipped(
-    dst: Path, own_source: Path, packed: Path
-) -> None:
+def test_folders_without_images_can_be_skipped(dst: Path, own_source: Path, packed: Path) -> None:
     (own_source / "an empty class").mkdir()
-    (own_source / "class01" / "deep").mkdir(parents=True)
-    (own_source / "class01" / "deep" / "empty.jpg").touch()
-    (own_source / ".hidden").mkdir()
-    (own_source / ".hidden" / "image-checkpoint.jpg").write_bytes(b"x")
+    write_files(own_source, {"class01/deep/empty.jpg": "", ".hidden/image-checkpoint.jpg": "x"})
     report = run_pack(own_source, dst, skip_rejected=True, shard_samples=10)
     assert dict(report.rejected) == {
         ".hidden": "it is a hidden folder",
@@ -285,9 +278,7 @@ def test_a_class_of_damaged_files_keeps_its_number(tmp_path: Path, own_source: P
 
 
 def test_a_source_of_damaged_files_alone_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "src").mkdir()
-    for number in range(12):
-        (tmp_path / "src" / f"{number:02}.jpg").write_text("text")
+    write_files(tmp_path / "src", {f"{number:02}.jpg": "text" for number in range(12)})
     with pytest.raises(NothingToPack, match="12 files: it is not an image") as caught:
         run_pack(tmp_path / "src", tmp_path / "dst", skip_rejected=True)
     assert len(caught.value.files) == 12
@@ -378,9 +369,7 @@ def test_overwriting_keeps_foreign_files(dst: Path, source: Path, packed: Path) 
         "sub/shard-000000.tar",
     )
     foreign = dict.fromkeys(names, b"mine")
-    (dst / "sub").mkdir()
-    for name, data in foreign.items():
-        (dst / name).write_bytes(data)
+    write_files(dst, foreign)
     pack(source, dst, PackOptions(shard_samples=10), jobs=1, overwrite=True)
     assert files_of(dst) == files_of(packed) | foreign
 
@@ -436,16 +425,11 @@ def test_skipping_is_proposed_only_for_few_damaged_files(dst: Path, own_source: 
 def test_wrong_annotations_and_pixels_are_named_in_one_run(tmp_path: Path, source: Path) -> None:
     root, dst = tmp_path / "root", tmp_path / "dst"
     image = (source / "class0" / "image000.jpg").read_bytes()
-    for number in range(8):
-        for folder, name, data in (
-            ("images", f"{number}.jpg", image),
-            ("labels", f"{number}.txt", b"0 0.5 0.5 0.2 0.2\n"),
-        ):
-            (root / folder).mkdir(parents=True, exist_ok=True)
-            (root / folder / name).write_bytes(data)
-    (root / "data.yaml").write_text("train: images\nnc: 80\n")
-    (root / "labels" / "3.txt").write_text("0 0.5 0.5 0.2 0.2\n\n99 0.5 0.5 0.2 0.2\n")
-    (root / "images" / "7.jpg").write_bytes(image[:400])
+    write_files(root, {f"images/{number}.jpg": image for number in range(7)})
+    write_files(root, {f"labels/{number}.txt": "0 0.5 0.5 0.2 0.2\n" for number in range(8)})
+    others = {"data.yaml": "train: images\nnc: 80\n", "images/7.jpg": image[:400]}
+    others["labels/3.txt"] = "0 0.5 0.5 0.2 0.2\n\n99 0.5 0.5 0.2 0.2\n"
+    write_files(root, others)
     with pytest.raises(Rejected, match=r"Or leave them out: packer pack .* --on-error skip") as got:
         run_pack(root, dst, shard_samples=2)
     reasons = dict(got.value.files)
@@ -557,9 +541,7 @@ def test_compiling_is_announced_once_and_only_where_jpegs_are_tiled(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(compiling, "is_complete", lambda: False)
-    png = tmp_path / "pngs" / "one.PNG"
-    png.parent.mkdir()
-    make_image(0, 20, 30).save(png, "PNG")
+    png = write_files(tmp_path / "pngs", {"one.PNG": make_image(0, 20, 30)}) / "one.PNG"
     jpeg = next(source.rglob("*.jpg"))
     packer.pack(png.parent, tmp_path / "files")
     packer.pack(iter([{"image": str(png)}]), tmp_path / "items")
@@ -575,10 +557,8 @@ def test_compiling_is_announced_once_and_only_where_jpegs_are_tiled(
 
 def test_no_shard_is_larger_than_it_may_be_where_names_are_long(tmp_path: Path) -> None:
     folder = tmp_path / "src" / ("很长的名字" * 15) / ("很长的名字" * 15)
-    folder.mkdir(parents=True)
-    for number in range(40):
-        data = encode(Image.new("RGB", (8, 8), (number, 0, 0)), "JPEG")
-        (folder / f"{number:02d}.jpg").write_bytes(data)
+    images = {f"{number:02d}.jpg": Image.new("RGB", (8, 8), (number, 0, 0)) for number in range(40)}
+    write_files(folder, images)
     one = SourceOptions(kind="folder")
     run_pack(tmp_path / "src", tmp_path / "dst", source=one, shard_size=30_000, jpeg="verbatim")
     sizes = [path.stat().st_size for path in (tmp_path / "dst").glob("*.tar")]
@@ -653,9 +633,7 @@ def test_no_file_is_rejected_because_the_source_has_gone(
     assert files_of(dst) == files_of(packed)
 
 
-def test_a_failing_disk_ends_a_scan(
-    monkeypatch: pytest.MonkeyPatch, dst: Path, source: Path
-) -> None:
+def test_a_failing_disk_is_named(monkeypatch: pytest.MonkeyPatch, dst: Path, source: Path) -> None:
     """If the file were left out, the next run would find another source, and be refused."""
     stat = os.stat
 

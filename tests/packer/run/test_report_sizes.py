@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_images import encode, make_image, turned
+from made_images import encode, make_image, turned, write_files
 
 import packer
 from packer.inspect.index import index
@@ -27,11 +27,7 @@ def images(tmp_path: Path) -> Path:
         "val/a/3.png": encode(make_image(3, 24, 24), "PNG"),
         "val/b/4.png": encode(make_image(4, 24, 24), "PNG"),
     }
-    for name, content in files.items():
-        path = tmp_path / "images" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    return tmp_path / "images"
+    return write_files(tmp_path / "images", files)
 
 
 def pack(src: Path, dst: Path, **options: Any) -> dict[str, SizeBounds]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from damage import flip
 from finished import repair, verify
-from made_images import encode, make_image
+from made_images import make_image, write_files
 from s3_server import S3Server
 from store_server import serving
 
@@ -66,11 +66,8 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def pictures(tmp_path: Path) -> Path:
     """A folder of as many images."""
-    for number in range(MANY):
-        path = tmp_path / "images" / f"class{number % 2}" / f"{number:03d}.png"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(encode(make_image(4 + number, 5), "PNG"))
-    return tmp_path / "images"
+    files = {f"class{n % 2}/{n:03d}.png": make_image(4 + n, 5) for n in range(MANY)}
+    return write_files(tmp_path / "images", files)
 
 
 def test_many_shards_are_opened_by_two_requests(many: Path, tmp_path: Path) -> None:
@@ -141,7 +138,7 @@ def test_append_overwrite_and_index_keep_it_right(pictures: Path, tmp_path: Path
     assert (tmp_path / "tars" / JOINED).read_bytes() == indexes(tmp_path / "tars")
 
 
-def test_a_run_that_was_cut_off_goes_on(
+def test_a_run_cut_off_goes_on(
     pictures: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: object) -> None:

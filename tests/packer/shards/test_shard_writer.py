@@ -1,14 +1,11 @@
-import io
 import os
 import tarfile
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 import xxhash
 from made_images import encode, make_image
-from PIL import Image
 
 from packer.files.atomic import remove_leavings
 from packer.images.encode import Policy
@@ -60,24 +57,6 @@ def test_the_standard_library_reads_the_tar(tmp_path: Path, images: Images) -> N
         assert member.isreg()
         assert (member.mode, member.mtime, member.uid, member.gid) == (0o644, 0, 0, 0)
         assert (member.uname, member.gname) == ("", "")
-
-
-def test_the_index_tells_where_everything_lies(tmp_path: Path, images: Images) -> None:
-    write(tmp_path / "shard.tar", images)
-    tar, index = (tmp_path / "shard.tar").read_bytes(), Index(tmp_path / "shard.safetensors")
-    assert len(index) == len(images)
-    for row, (sample, data) in enumerate(images):
-        image, label = index.span(("jpg", "png", "gif")[row], row), index.span("cls", row)
-        assert image is not None
-        assert tar[image[0] : sum(image)] == data
-        assert label is not None
-        assert int(tar[label[0] : sum(label)]) == index.columns["label"][row] == sample.label
-        assert index.columns["cls.crc32"][row] == zlib.crc32(tar[label[0] : sum(label)])
-        assert index.key(row) == sample.key
-        assert index.bytes_of("name", row) == os.fsencode(sample.name)
-        assert index.columns["crc32"][row] == zlib.crc32(data)
-        with Image.open(io.BytesIO(data)) as image_file:
-            assert image_file.size == (index.columns["width"][row], index.columns["height"][row])
 
 
 def test_samples_without_a_label_have_no_member_for_it(tmp_path: Path, images: Images) -> None:

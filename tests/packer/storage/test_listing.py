@@ -42,9 +42,7 @@ def test_a_part_is_of_the_version_that_was_listed(s3: S3Server, store: ListingSt
         do(store.part("a", 0, 5, 5))
 
 
-def test_tags_that_are_listed_bare_are_as_those_in_quotes(
-    s3: S3Server, store: ListingStore
-) -> None:
+def test_tags_that_are_listed_bare_are_those_in_quotes(s3: S3Server, store: ListingStore) -> None:
     s3.lists_bare_tags = True  # as Azure does
     tags = {listed.tag for listed in do(store.names()).values()}
     assert tags == {do(store.look("a")).tag}

@@ -82,9 +82,7 @@ def test_a_run_that_is_cut_off_fetches_only_what_is_missing(
     assert not list((tmp_path / "scratch").iterdir())
 
 
-def test_another_machine_goes_on_with_the_shards(
-    raw: Path, fetch: Fetch, is_packed: Any, tmp_path: Path
-) -> None:
+def test_another_machine_goes_on(raw: Path, fetch: Fetch, is_packed: Any, tmp_path: Path) -> None:
     broken = raw / "class2" / "image012.jpg"
     content = broken.read_bytes()
     broken.write_bytes(b"no image")
@@ -162,9 +160,7 @@ def test_what_changes_between_two_runs_on_any_machine_is_fetched_and_packed_anew
         assert (tmp_path / "shards" / tar.name).read_bytes() == tar.read_bytes()
 
 
-def test_an_object_that_is_replaced_meanwhile_is_an_error(
-    store: S3Server, fetch: Fetch, tmp_path: Path
-) -> None:
+def test_a_replaced_object_is_an_error(store: S3Server, fetch: Fetch, tmp_path: Path) -> None:
     big = store.folder / "raw" / "images.zip"
     big.parent.mkdir()
     big.write_bytes(bytes(9 << 20))
@@ -228,9 +224,7 @@ def test_a_copy_too_large_for_the_disk_is_refused(store: S3Server, raw: Path, fe
     assert not store.asked
 
 
-def test_errors_name_no_credentials(
-    store: S3Server, raw: Path, fetch: Fetch, tmp_path: Path
-) -> None:
+def test_errors_hide_credentials(store: S3Server, raw: Path, fetch: Fetch, tmp_path: Path) -> None:
     (store.folder / "empty").mkdir()
     (store.folder / "empty" / "notes.txt").write_text("nothing")
     options = store.options | {"access_key_id": "AKIA1", "secret_access_key": "hush"}

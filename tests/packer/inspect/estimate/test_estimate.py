@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_images import encode, make_image
+from made_images import encode, make_image, write_files
 from other_process import wait_until
 from packing import run_pack
 from store_server import StoreServer, serving
@@ -112,9 +112,7 @@ def shards_of(dataset: Dataset, batch: Any) -> int:
 
 @pytest.mark.parametrize("shuffle", SHUFFLES.values(), ids=list(SHUFFLES))
 @pytest.mark.parametrize("drop_last", [False, True])
-def test_steps_and_padding_are_those_of_loaders(
-    packed: Path, shuffle: Any, drop_last: bool
-) -> None:
+def test_steps_and_padding_are_of_loaders(packed: Path, shuffle: Any, drop_last: bool) -> None:
     plan = setting(shuffle=shuffle, nodes=3, ranks=2, epochs=1, drop_last=drop_last)
     expected = estimate(stored_in(packed), plan)
     valid = []
@@ -133,9 +131,8 @@ def test_steps_and_padding_are_those_of_loaders(
 @pytest.mark.parametrize("shuffle", [True, False], ids=["global", "none"])
 def test_a_full_cache_gives_up_what_is_needed_last(tmp_path: Path, shuffle: bool) -> None:
     for number in range(400):
-        path = tmp_path / "images" / "ab"[number % 2] / f"{number}.jpg"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(encode(make_image(number, 180 + number % 40, 240), "JPEG", quality=95))
+        image = encode(make_image(number, 180 + number % 40, 240), "JPEG", quality=95)
+        write_files(tmp_path / "images", {f"{'ab'[number % 2]}/{number}.jpg": image})
     packed = tmp_path / "shards"
     run_pack(tmp_path / "images", packed, shard_samples=50)
     stored = stored_in(packed)
@@ -173,18 +170,14 @@ def test_what_would_change_nothing_is_no_alternative(stored: Stored) -> None:
 
 
 @pytest.mark.parametrize(("cores", "is_named"), [(101, False), (104, False), (106, True)])
-def test_a_change_of_few_percent_is_no_alternative(
-    stored: Stored, cores: int, is_named: bool
-) -> None:
+def test_a_change_of_few_percent_is_not_named(stored: Stored, cores: int, is_named: bool) -> None:
     known = setting(rate=Known(10.0), workers=100, cores=cores)
     found = dict(alternatives(stored, known, estimate(stored, known)))
     assert ("--workers 200" in found) == is_named
 
 
 @pytest.mark.parametrize(("cores", "times"), [(2, None), (3, 1.5), (8, 2)])
-def test_more_workers_are_no_faster_than_cores(
-    stored: Stored, cores: int, times: float | None
-) -> None:
+def test_workers_are_no_faster_than_cores(stored: Stored, cores: int, times: float | None) -> None:
     known = setting(rate=Known(10.0), ranks=2, cores=cores)
     other = dict(alternatives(stored, known, estimate(stored, known))).get("--workers 2")
     assert (other and other.seconds) == (times and pytest.approx(2 * len(stored) / 10 / times))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_images import write_files
 from packing import run_pack
 
 from packer.inspect.report.report import Reported
@@ -115,8 +116,7 @@ def test_what_turns_the_direction_of_writing_is_shown_as_an_escape_and_copied_as
     turning = "\N{RIGHT-TO-LEFT OVERRIDE}gnp.exe"
     for at in range(2):
         folder = tmp_path / "images" / ("train", "val")[at] / (turning, "plain")[at]
-        folder.mkdir(parents=True)
-        photograph(at).save(folder / f"{turning}{at}.jpg")
+        write_files(folder, {f"{turning}{at}.jpg": photograph(at)})
     run_pack(tmp_path / "images", tmp_path / "shards")
     _, page = reported(tmp_path / "shards")
     assert "has no sample in the split val and some in another: \\u202egnp.exe." in page

@@ -11,17 +11,24 @@ from typing import Any
 
 import pytest
 from called_packer import call_packer
+from made_images import write_files
 from packing import run_pack
 from PIL import Image
 from store_server import serving
 
 import packer
 from packer.errors import UnusableInput
-from packer.inspect.report.findings import WEIGHTS
+from packer.inspect.report.findings import WEIGHTS, Finding
 from packer.inspect.report.report import Reported, report
 
 Reporting = Callable[..., tuple[Reported, str]]
 Shown = tuple[Reported, str]
+
+
+def the(made: Reported, kind: str) -> Finding:
+    """The finding of a kind."""
+    [finding] = [finding for finding in made.findings if finding.kind == kind]
+    return finding
 
 
 def names(made: Reported, page: str, kind: str) -> set[str]:
@@ -48,14 +55,14 @@ def names(made: Reported, page: str, kind: str) -> set[str]:
 )
 def test_both_images_of_a_fault_are_shown(of_planted: Shown, kind: str, name: str) -> None:
     made, page = of_planted
-    [finding] = [finding for finding in made.findings if finding.kind == kind]
+    finding = the(made, kind)
     assert finding.count == (4 if kind in ("duplicates", "leakage") else 2)
     assert names(made, page, kind) == {name}
 
 
 def test_near_copies_are_found_also_if_they_are_mirrored(of_planted: Shown) -> None:
     made, page = of_planted
-    [finding] = [finding for finding in made.findings if finding.kind == "near_duplicates"]
+    finding = the(made, "near_duplicates")
     assert finding.count == 8
     assert names(made, page, "near_duplicates") == {"near", "mirror"}
 
@@ -122,10 +129,7 @@ def test_of_many_samples_some_keys_are_listed_and_all_numbers_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("packer.inspect.report.report._KEYS", 30)
-    (tmp_path / "images").mkdir()
-    image = photograph(1, 60, 80)
-    for at in range(40):
-        image.save(tmp_path / "images" / f"{at:03d}.png")
+    write_files(tmp_path / "images", {f"{at:03d}.png": photograph(1, 60, 80) for at in range(40)})
     run_pack(tmp_path / "images", tmp_path / "shards", png="verbatim")
     made, page = reported(tmp_path / "shards")
     [finding] = made.findings
@@ -171,7 +175,7 @@ def test_damaged_samples_are_named(tmp_path: Path, packed: Path, reported: Repor
     content[700:720] = bytes(20)
     tar.write_bytes(content)
     made, page = reported(tmp_path / "shards")
-    [finding] = [finding for finding in made.findings if finding.kind == "damaged"]
+    finding = the(made, "damaged")
     assert finding.count == 1
     assert "its bytes are not those that were packed" in page
     assert "by their checksums: 1 sample damaged" in page
@@ -266,14 +270,12 @@ def test_boxes_are_read_as_dataset_json_records(of_planted: Shown) -> None:
 def test_pictures_of_depths_and_of_colours_are_no_masks(
     tmp_path: Path, photograph: Callable[..., Any], reported: Reporting
 ) -> None:
-    (tmp_path / "images").mkdir()
     for stem in "abc":
         image = photograph(ord(stem), 60, 80)
-        image.save(tmp_path / "images" / f"{stem}.jpg")
-        for name in ("mask", "depth", "trimap"):
-            image.convert("L").save(tmp_path / "images" / f"{stem}.{name}.png")
-        for name in ("segmentation", "normal"):
-            image.save(tmp_path / "images" / f"{stem}.{name}.png")
+        grey = dict.fromkeys(("mask.png", "depth.png", "trimap.png"), image.convert("L"))
+        coloured = dict.fromkeys(("jpg", "segmentation.png", "normal.png"), image)
+        files = {f"{stem}.{name}": picture for name, picture in (grey | coloured).items()}
+        write_files(tmp_path / "images", files)
     run_pack(tmp_path / "images", tmp_path / "shards")
     _, page = reported(tmp_path / "shards")
     assert page.count('<img class="mask"') == 3 * 3  # mask, trimap, segmentation
@@ -283,13 +285,11 @@ def test_pictures_of_depths_and_of_colours_are_no_masks(
 def test_a_small_file_that_decodes_to_many_pixels_is_named(
     tmp_path: Path, photograph: Callable[..., Image.Image], reported: Reporting
 ) -> None:
-    (tmp_path / "src").mkdir()
-    for seed in range(3):
-        photograph(seed).save(tmp_path / "src" / f"{seed}.jpg")
-    Image.new("RGB", (3000, 2000)).save(tmp_path / "src" / "bomb.jpg")
-    run_pack(tmp_path / "src", tmp_path / "dst")
+    images = {f"{seed}.jpg": photograph(seed) for seed in range(3)}
+    images["bomb.jpg"] = Image.new("RGB", (3000, 2000))
+    run_pack(write_files(tmp_path / "src", images), tmp_path / "dst")
     made, page = reported(tmp_path / "dst")
-    [finding] = [finding for finding in made.findings if finding.kind == "bomb"]
+    finding = the(made, "bomb")
     assert finding.count == 1
     assert "up to 18 MB of memory" in finding.sentence
     assert "bomb.jpg" in page
