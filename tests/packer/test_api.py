@@ -53,18 +53,14 @@ def test_it_gives_the_bytes_and_the_report_of_the_command(tmp_path: Path, source
     ],
     ids=str,
 )
-def test_a_wrong_argument_is_refused_in_pythons_words(
-    dst: Path, source: Path, options: Any, told: str
-) -> None:
+def test_wrong_arguments_in_pythons_words(dst: Path, source: Path, options: Any, told: str) -> None:
     with pytest.raises(packer.UnusableInput) as error:
         packer.pack(source, dst, progress=False, **options)
     assert told in str(error.value)
     assert not (dst).exists()
 
 
-def test_errors_speak_of_calls_and_of_commands_of_the_shell(
-    tmp_path: Path, own_source: Path
-) -> None:
+def test_errors_speak_of_calls_and_of_the_shells_commands(tmp_path: Path, own_source: Path) -> None:
     (own_source / "class0" / "notes.csv").write_text("a,b\n1,2\n")
     (own_source / "class0" / "labels.npz").write_bytes(b"data")
     with pytest.raises(packer.Rejected) as error:

@@ -19,12 +19,9 @@ def run(*arguments: object) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
-@pytest.mark.parametrize("command", ["info .", "bench .", "verify . --jobs 1", "repair . --from ."])
-def test_a_folder_that_is_no_dataset_is_refused(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    code, said = run(*command.split())
+@pytest.mark.parametrize("command", ["info", "bench", "verify --jobs 1", "repair --from ."])
+def test_a_folder_that_is_no_dataset_is_refused(command: str, tmp_path: Path) -> None:
+    code, said = run(*command.split(), tmp_path)
     assert (code, "is not a dataset" in said) == (2, True)
 
 

@@ -13,7 +13,6 @@ from damage import flip
 from finished import repair, verify
 from made_images import make_folder
 from packing import files_of, pack, run_pack
-from PIL import Image
 
 import packer
 from packer.errors import UnusableInput
@@ -165,15 +164,9 @@ def test_the_command_clears_away_what_a_killed_one_left(copy: Path, source: Path
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_source_file_that_ends_the_process_is_named_and_other_shards_are_repaired(
-    tmp_path: Path, faulty_decoder: bytes, jobs: int
+    with_faulty: tuple[Path, Path, str], jobs: int
 ) -> None:
-    source = make_folder(tmp_path / "images", images=4)
-    path = sorted(source.rglob("*.jpg"))[5]
-    with Image.open(path) as image:
-        image.save(path, comment=faulty_decoder)
-    shards = tmp_path / "shards"
-    run_pack(source, shards, shard_samples=9, jpeg="verbatim", seed=None)
-    key = path.relative_to(source).with_suffix("").as_posix()
+    source, shards, key = with_faulty
     for name in ("shard-000000.tar", "shard-000001.tar"):
         flip(shards / name, 512 + 700)
     done = call_packer("repair", shards, "--from", source, "--jobs", jobs, code=1)

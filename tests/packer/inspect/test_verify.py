@@ -12,9 +12,6 @@ from damage import flip
 from finished import verify
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from made_images import make_folder
-from packing import run_pack
-from PIL import Image
 from s3_server import S3Server
 
 from packer.images.probe import probe
@@ -78,7 +75,7 @@ def test_a_flipped_bit_in_a_tar_names_its_member(with_sidecars: Path, data: st.D
     st.integers(0, 7),
 )
 @settings(MANY, max_examples=10)  # an image is looked at in a process of its own
-def test_flipped_bits_elsewhere_are_found(
+def test_flipped_bits_of_others_are_found(
     with_sidecars: Path, file: str, at: int, bit: int
 ) -> None:
     path = with_sidecars / file
@@ -202,25 +199,19 @@ def test_an_index_that_is_cut_short_meanwhile_is_checked_as_it_was_read_and_name
 
 @pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_an_image_that_ends_the_process_is_named_and_the_others_are_decoded(
-    tmp_path: Path, faulty_decoder: bytes, jobs: int
+    with_faulty: tuple[Path, Path, str], jobs: int
 ) -> None:
-    source = make_folder(tmp_path / "images", images=4)
-    path = sorted(source.rglob("*.jpg"))[5]
-    with Image.open(path) as image:
-        image.save(path, comment=faulty_decoder)
-    run_pack(source, tmp_path / "shards", shard_samples=9, jpeg="verbatim", seed=None)
-    key = path.relative_to(source).with_suffix("").as_posix()
-    broken = tmp_path / "shards" / "shard-000001.tar"
-    flip(broken, 512 + 700)  # of another sample than the one that ends the process
-    found = call_packer("verify", tmp_path / "shards", "--decode", "--jobs", jobs, code=1)
+    _, shards, key = with_faulty
+    flip(shards / "shard-000001.tar", 512 + 700)  # of another sample than the one that ends it
+    found = call_packer("verify", shards, "--decode", "--jobs", jobs, code=1)
     assert "Traceback" not in found.stderr
     assert f"shard-000000.tar, sample {key!r}, member .jpg, bytes" in found.stderr
     assert "decoding it ends the process (Segmentation fault (signal 11))." in found.stderr
     assert "shard-000001.tar, sample" in found.stderr
     # Without --decode it is looked at where the index is damaged.
-    index = tmp_path / "shards" / "shard-000000.safetensors"
+    index = shards / "shard-000000.safetensors"
     flip(index, index.read_bytes().index(b".jpg"))  # in a name
-    found = call_packer("verify", tmp_path / "shards", "--jobs", jobs, code=1)
+    found = call_packer("verify", shards, "--jobs", jobs, code=1)
     assert f"sample {key!r}, member .jpg" in found.stderr
     assert "decoding it ends the process" in found.stderr
 

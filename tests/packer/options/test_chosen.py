@@ -9,10 +9,8 @@ from layouts.scanned import ROWS, lay_out
 from sampled import sampled
 
 import packer
-from packer.errors import UnusableInput
 from packer.options.chosen import PackArguments, checked, options_of
 from packer.options.declared import RunOptions
-from packer.options.part import Part
 
 
 def test_what_is_given_of_a_run_is_in_the_one_object_that_is_passed_on() -> None:
@@ -33,16 +31,6 @@ def test_what_is_given_of_a_run_is_in_the_one_object_that_is_passed_on() -> None
 def test_what_is_not_given_has_its_default() -> None:
     assert options_of(None, {"on_error": None, "jobs": None})[1] == RunOptions()
     assert RunOptions().jobs >= 1
-
-
-@pytest.mark.parametrize(
-    "given",
-    [{"append": True, "overwrite": True}, {"part": Part(1, 2), "append": True}],
-    ids=["append and overwrite", "part and append"],
-)
-def test_options_that_exclude_each_other_are_refused(given: dict[str, Any]) -> None:
-    with pytest.raises(UnusableInput, match=r"exclude each other|Remove --append and --overwrite"):
-        options_of(None, given)
 
 
 REFUSED = [row for row in ROWS if isinstance(row.expected, str) and "pairs" not in row.options]

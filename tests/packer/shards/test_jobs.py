@@ -53,7 +53,7 @@ def jobs(source: Path) -> JobsOf:
 
 
 @pytest.mark.parametrize("policy", [AS_THEY_ARE, Policy(tiled=True)], ids=["verbatim", "tiled"])
-def test_the_bytes_do_not_depend_on_the_number_of_processes_or_threads(
+def test_any_processes_and_threads_give_the_same_bytes(
     tmp_path: Path, jobs: JobsOf, policy: Policy
 ) -> None:
     packed = []
@@ -90,9 +90,7 @@ def test_a_file_that_cannot_be_read_is_named_in_the_index(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_a_write_error_names_the_shard_and_ends_every_process(
-    tmp_path: Path, jobs: JobsOf, processes: int
-) -> None:
+def test_a_write_error_ends_every_process(tmp_path: Path, jobs: JobsOf, processes: int) -> None:
     broken, before = jobs(tmp_path), psutil.Process().children(recursive=True)
     broken[5] = replace(broken[5], path=tmp_path / "nowhere" / "shard.tar")
     with pytest.raises(PackingFailed, match=r"nowhere/shard\.tar cannot be written: No such file"):

@@ -37,9 +37,7 @@ def test_a_compressed_tar_is_a_tar(name: str, tmp_path: Path, write: Write) -> N
     assert not (tmp_path / ".dst.unpacked").exists()
 
 
-def test_a_later_run_goes_on_with_what_is_unpacked(
-    tmp_path: Path, own_source: Path, write: Write
-) -> None:
+def test_a_later_run_uses_what_is_unpacked(tmp_path: Path, own_source: Path, write: Write) -> None:
     (own_source / "class0" / "bad.jpg").write_bytes(b"")
     src = write("images.tgz")
     with pytest.raises(Rejected):
