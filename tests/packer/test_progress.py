@@ -93,10 +93,8 @@ def test_no_time_left_is_told_before_the_first_is_done(monkeypatch: pytest.Monke
 
 
 def test_a_failing_phase_does_not_hide_its_error() -> None:
-    with (
-        pytest.raises(ZeroDivisionError),
-        Progress(stream=io.StringIO()).phase("pack", 5, "samples"),
-    ):
+    phase = Progress(stream=io.StringIO()).phase("pack", 5, "samples")
+    with pytest.raises(ZeroDivisionError), phase:
         raise ZeroDivisionError
 
 

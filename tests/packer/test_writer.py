@@ -161,9 +161,7 @@ def test_a_dataset_that_is_there_is_added_to_or_replaced_if_that_is_asked_for(ds
     packed = reader.Dataset(dst)
     assert (packed.classes, packed.targets) == (["b", "a", "c"], [0, 1, 2])
     assert list(packed.keys) == ["00000000", "00000001", "00000002"]
-    with pytest.raises(
-        packer.UnusableInput, match=r"with other options: quality \(null in the dataset, "
-    ):
+    with pytest.raises(packer.UnusableInput, match=r"with other options: quality \(null in "):
         write(dst, rows(1), append=True, quality=50)
     write(dst, rows(4), overwrite=True)
     assert len(reader.Dataset(dst)) == 4
@@ -173,9 +171,7 @@ def test_classes_that_are_numbers_grow(dst: Path) -> None:
     write(dst, [(pixels(0), 1)])
     write(dst, [(pixels(1), 4)], append=True)
     assert reader.Dataset(dst).classes == list("01234")
-    with pytest.raises(
-        packer.UnusableInput, match=r"5 classes are numbers, and 2 names are passed\. Pass one"
-    ):
+    with pytest.raises(packer.UnusableInput, match=r"5 classes are numbers, and 2 names are"):
         write(dst, [(pixels(1), 1)], append=True, classes=["a", "b"])
 
 

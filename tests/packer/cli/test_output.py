@@ -9,10 +9,8 @@ from called_packer import call_packer
 
 
 def test_half_a_surrogate_pair_of_json_is_shown_as_an_escape(tmp_path: Path, source: Path) -> None:
-    rows = [
-        {"image": "class0/image000.jpg", "label": "\ud800"},
-        {"image": "\udbff.jpg", "label": "cat"},
-    ]
+    rows = [{"image": "class0/image000.jpg", "label": "\ud800"}]
+    rows.append({"image": "\udbff.jpg", "label": "cat"})
     (tmp_path / "list.jsonl").write_text("\n".join(map(json.dumps, rows)))
     options = ("--root", source, "--on-error", "skip")
     done = call_packer("pack", tmp_path / "list.jsonl", tmp_path / "dst", *options, code=1)

@@ -154,9 +154,7 @@ def test_a_journal_that_is_begun_continued_and_committed(change: str, tmp_path: 
                     (folder / f"{name}.safetensors").write_bytes(b"index")
                 raise KeyboardInterrupt
             with Destination(folder).hold(again, overwrite="--overwrite" in change):
-                Destination(folder).commit(
-                    Manifest("1", {}, "source", ("cat",), ("cls", "jpg"), ())
-                )
+                Destination(folder).commit(Manifest("1", {}, "", ("cat",), ("cls", "jpg"), ()))
 
         return run
 

@@ -218,9 +218,8 @@ def test_raw_stores_upright_pixels_of_the_size_asked_for() -> None:
 def test_raw_stores_the_high_bits_of_16_upright() -> None:
     values = np.arange(20 * 30, dtype=np.uint16).reshape(20, 30) * 100
     exif = turned(6)
-    stored = encoding.encode(
-        encode(Image.fromarray(values), "PNG", exif=exif), Policy(raw=(30, 20))
-    )
+    data = encode(Image.fromarray(values), "PNG", exif=exif)
+    stored = encoding.encode(data, Policy(raw=(30, 20)))
     pixels = np.frombuffer(stored.data, np.uint8).reshape(30, 20, 3)
     assert np.array_equal(pixels[..., 0], np.rot90(values >> 8, -1))
 

@@ -74,9 +74,8 @@ def test_tiles_are_aligned_wherever_chroma_is_subsampled_and_no_more_than_are_cu
     height: int, width: int, size: int, factor: tuple[int, int]
 ) -> None:
     frame = bytes([8, height >> 8, height & 255, width >> 8, width & 255, 3])
-    frame += b"".join(
-        bytes([i, f << 4 | v, 0]) for i, (f, v) in enumerate([factor, (1, 1), (1, 1)])
-    )
+    factors = enumerate([factor, (1, 1), (1, 1)])
+    frame += b"".join(bytes([i, f << 4 | v, 0]) for i, (f, v) in factors)
     scan = b"\xff\xda\x00\x02"
     data = b"\xff\xd8\xff\xc0" + (len(frame) + 2).to_bytes(2, "big") + frame + scan
     header = read_header(data)

@@ -82,11 +82,8 @@ def test_wids_has_a_list_of_shards_for_each_split(short: Path) -> None:
         content = json.loads((short / file).with_name("wids.json").read_text())
         (shard,) = content["shardlist"]
         assert content["wids_version"] == 1
-        assert shard == {
-            "url": "shard-000000.tar",
-            "nsamples": count,
-            "filesize": (short / file).stat().st_size,
-        }
+        size = (short / file).stat().st_size
+        assert shard == {"url": "shard-000000.tar", "nsamples": count, "filesize": size}
 
 
 def test_a_name_that_wids_would_cut_is_refused(with_sidecars: Path) -> None:

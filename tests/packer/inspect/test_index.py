@@ -98,15 +98,7 @@ def test_gnu_tar_s_own_archives_are_read(tmp_path: Path, jpeg: bytes) -> None:
     for name in ("cat/a.jpg", "cat/" + "b" * 150 + ".JPG", "c.JPEG"):
         (source / name).write_bytes(jpeg)
     (tmp_path / "tars").mkdir()
-    command = [
-        "tar",
-        "--sort=name",
-        "-cf",
-        str(tmp_path / "tars" / "x.tar"),
-        "-C",
-        str(source),
-        ".",
-    ]
+    command = ["tar", "--sort=name", "-cf", tmp_path / "tars" / "x.tar", "-C", source, "."]
     subprocess.run(command, check=True)
     report = index(tmp_path / "tars", 1)
     assert (report.samples, report.rejected) == (3, [])

@@ -93,8 +93,7 @@ def test_impossible_values_are_refused(packed: Path, tmp_path: Path, name: str, 
     opened = Index(folder / "shard-000000.safetensors")
     columns = {name: column.copy() for name, column in opened.columns.items()}
     columns[name][1] = value
-    (folder / "shard-000000.safetensors").write_bytes(
-        safetensors.serialize(columns, opened.metadata)
-    )
+    content = safetensors.serialize(columns, opened.metadata)
+    (folder / "shard-000000.safetensors").write_bytes(content)
     with pytest.raises(FormatError, match=f"row 1 has the {name} {value}, but "):
         info(folder)

@@ -116,9 +116,8 @@ def test_a_tar_that_is_cut_short_or_goes_on_is_named(copy: Path, tail: bytes) ->
         assert damage.start == len(content)
     else:
         cause, sample = damages
-        assert (
-            cause.reason == f"it has {len(content) // 2} bytes, and dataset.json has {len(content)}"
-        )
+        size = len(content)
+        assert cause.reason == f"it has {size // 2} bytes, and dataset.json has {size}"
         assert sample.reason == "the tar ends before its end; samples not whole: 5"
 
 
@@ -139,10 +138,8 @@ def test_exchanged_shards_are_named(copy: Path) -> None:
         content = one.read_bytes()
         one.write_bytes(other.read_bytes())
         other.write_bytes(content)
-    assert {damage.file for damage in verify(copy, 1).damages} >= {
-        "shard-000000.tar",
-        "shard-000001.tar",
-    }
+    found = {damage.file for damage in verify(copy, 1).damages}
+    assert found >= {"shard-000000.tar", "shard-000001.tar"}
 
 
 def test_a_key_that_comes_twice_is_named_or_the_index_that_is_cut_short_before_they_are_compared(

@@ -48,9 +48,7 @@ def test_a_pair_may_be_named_by_several_words(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("engine", ["spark", "ray://", "dask://here", "ray:10001", "", 7])
 def test_what_is_no_executor_is_refused_with_those_that_are(engine: object) -> None:
-    known = (
-        r"executor must be one of local, ray, ray://HOST:PORT and dask://HOST:PORT, or an Executor"
-    )
+    known = r"must be one of local, ray, ray://HOST:PORT and dask://HOST:PORT, or an Executor"
     with pytest.raises(UnusableInput, match=known):
         checked({"executor": engine}, PackArguments)
 

@@ -38,13 +38,8 @@ Exported = tuple[Path, dict[str, Members]]
 
 EXTENSIONS = ("jpg", "cls", "json", "txt", "mask.png")
 # The longest has 99 bytes with its folder and extension: wids knows 100.
-NAMES = [
-    "photo{:04}",
-    "dotted.name.{:04}",
-    "with space {:04}",
-    "größe-猫-{:04}",
-    "long" * 19 + "{:04}",
-]
+NAMES = ["photo{:04}", "dotted.name.{:04}", "with space {:04}", "größe-猫-{:04}"]
+NAMES.append("long" * 19 + "{:04}")
 
 
 @pytest.fixture(scope="module")
@@ -140,10 +135,8 @@ def with_dali(folder: Path, scratch: Path) -> Samples:
         for line in Path(index).read_text("utf-8").splitlines()[1:]:
             outputs = [np.array(output[0]).tobytes() for output in pipeline.run()]
             folder_of, _, name = line.split(" ")[3].rpartition("/")
-            yield (
-                f"{folder_of}/{name.partition('.')[0]}",
-                dict(zip(EXTENSIONS, outputs, strict=True)),
-            )
+            key = f"{folder_of}/{name.partition('.')[0]}"
+            yield key, dict(zip(EXTENSIONS, outputs, strict=True))
 
 
 def with_energon(folder: Path, scratch: Path) -> Samples:

@@ -67,9 +67,8 @@ def test_keys_decide_and_not_their_order(
 
 def test_few_samples_are_in_another_split_than_without() -> None:
     samples = {str(number): number % 5 for number in range(5000)}
-    same = sum(
-        split == split_of(key, SHARES) for key, split in divided(table(samples), SHARES).items()
-    )
+    found = divided(table(samples), SHARES)
+    same = sum(split == split_of(key, SHARES) for key, split in found.items())
     assert same > 4900
 
 
@@ -116,9 +115,7 @@ def test_the_command_and_python_write_the_same_and_record_it(tmp_path: Path) -> 
     src = folder(tmp_path / "src", {"cat": 10, "cow": 2, "dog": 25})
     options = ["--split", "train=0.8,val=0.2", "--stratify", "--jobs", 2, "--shard-samples", 4]
     done = call_packer("pack", src, tmp_path / "a", *options, code=0)
-    lacking = (
-        "1 of 3 classes is too small for a sample in every split: cow (2 samples, none in val)"
-    )
+    lacking = "1 of 3 classes is too small for a sample in every split: cow (2 samples"
     assert lacking in done.stdout
     report = pack(src, tmp_path / "b", shard_samples=4)
     assert files_of(tmp_path / "a") == files_of(tmp_path / "b")

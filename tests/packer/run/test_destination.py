@@ -47,9 +47,7 @@ def test_a_folder_by_its_url_is_made(upload: Upload, packed: Path, tmp_path: Pat
     upload(dst=f"file://{tmp_path}/not%20there/shards", storage_options=None)
     assert files_of(tmp_path / "not there" / "shards") == files_of(packed)
     (tmp_path / "file").touch()
-    with pytest.raises(
-        reader.StoreError, match="/file/shards: the folder cannot be created: Not a d"
-    ):
+    with pytest.raises(reader.StoreError, match="/file/shards: the folder cannot be created"):
         upload(dst=f"file://{tmp_path}/file/shards", storage_options=None)
 
 
@@ -105,9 +103,7 @@ def test_a_shard_that_another_wrote_meanwhile_stays(store: S3Server, upload: Upl
             (store.folder / "shards" / "shard-000001.tar").write_bytes(b"theirs")
 
     store.fault = write
-    with pytest.raises(
-        packer.UnusableInput, match=r"shard-000001\.tar already exists, with other content"
-    ):
+    with pytest.raises(packer.UnusableInput, match=r"shard-000001\.tar already exists"):
         upload()
     assert store.objects("shards")["shard-000001.tar"] == b"theirs"
 
@@ -120,7 +116,7 @@ def test_overwrite_removes_only_the_dataset(store: S3Server, upload: Upload, pac
 
 
 @pytest.mark.parametrize("lost", [False, True], ids=["scratch is kept", "scratch is lost"])
-@pytest.mark.parametrize("stride", [11, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("stride", [7, pytest.param(1, marks=pytest.mark.slow)])
 def test_an_overwrite_that_is_cut_off_at_any_request_is_finished_by_the_same_command(
     store: S3Server, upload: Upload, tmp_path: Path, stride: int, lost: bool
 ) -> None:

@@ -361,13 +361,7 @@ def test_a_changed_source_is_refused_and_nothing_is_touched(
 
 def test_overwriting_keeps_foreign_files(dst: Path, source: Path, packed: Path) -> None:
     run_pack(source, dst, shard_samples=1, seed=5)
-    names = (
-        "notes.txt",
-        "photos.tar",
-        "shard-notes.tar",
-        "shard-000000.txt",
-        "sub/shard-000000.tar",
-    )
+    names = "notes.txt", "photos.tar", "shard-notes.tar", "shard-0.txt", "sub/shard-000000.tar"
     foreign = dict.fromkeys(names, b"mine")
     write_files(dst, foreign)
     pack(source, dst, PackOptions(shard_samples=10), jobs=1, overwrite=True)
@@ -484,11 +478,7 @@ def test_a_stopped_run_goes_on_with_a_changed_source_to_the_bytes_of_a_fresh_one
         root, dst = make_folder(Path(folder, "src"), images=4), Path(folder, "dst")
         paths, bad = sorted(root.rglob("*.jpg")), root / "class0" / "bad.jpg"
         bad.write_text("text")
-        options: dict[str, Any] = {
-            "source": SourceOptions(kind="folder"),
-            "jpeg": "verbatim",
-            **cap,
-        }
+        options: dict[str, Any] = {"source": SourceOptions(kind="folder"), "jpeg": "verbatim"} | cap
         with pytest.raises(Rejected):
             run_pack(root, dst, **options)
         image = paths[3].read_bytes()

@@ -20,6 +20,7 @@ from reader import Dataset, Loader
 from reader.format import Manifest
 
 COUNT = 30
+SOURCES = ("web", "photo")
 COLUMNS = ("width", "score", "size.side", "source")
 ASKED = PackOptions(columns=COLUMNS, shard_samples=7)
 Rows = list[dict[str, Any]]
@@ -34,11 +35,7 @@ def rows(tmp_path: Path) -> Rows:
         name = f"img/{number:03d}.png"
         Image.new("L", (8, 8 + number)).save(tmp_path / name)
         row = {"image": name, "label": "ab"[number % 2], "width": 100 * number}
-        row |= {
-            "score": number / 4,
-            "size": {"side": number},
-            "source": ("web", "photo")[number % 2],
-        }
+        row |= {"score": number / 4, "size": {"side": number}, "source": SOURCES[number % 2]}
         if not number:
             del row["score"]
         if not number % 7:

@@ -45,9 +45,8 @@ def test_what_the_scan_and_pixels_reject_is_in_the_dataset(dirty: Path, dst: Pat
 
 def test_what_is_kept_has_a_limit_whatever_names_and_reasons_there_are() -> None:
     words = ("".join(chr(97 + int(digit)) for digit in str(number)) for number in range(1200))
-    found = kept_rejections(
-        [("n" * 10_000 + word, f"reason {word} {'r' * 10_000}") for word in words]
-    )
+    files = [("n" * 10_000 + word, f"reason {word} {'r' * 10_000}") for word in words]
+    found = kept_rejections(files)
     assert len(found["files"]) == 1000
     assert max(len(text) for item in found["files"] for text in item) == 500
     assert len(found["reasons"]) == 101

@@ -143,9 +143,7 @@ def test_boxes_of_another_encoding_are_not_appended(annotated: Annotated, dst: P
     run_pack(annotated("table"), dst)
     assert append(annotated("table", 2), dst).boxes == {"json": XYWH}
     before = (dst / "dataset.json").read_bytes()
-    sentence = (
-        r"records the boxes of \.json as .*xywh.* of the source are .*xyxy.* another destination"
-    )
+    sentence = r"records the boxes of \.json as .*xywh.* of the source are .*xyxy.* another"
     with pytest.raises(UnusableInput, match=sentence):
         append(annotated("voc", 4), dst)
     assert (dst / "dataset.json").read_bytes() == before

@@ -94,9 +94,7 @@ def test_processes_write_the_same_bytes_and_after_a_killed_one_any_executor_goes
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         assert packed_by(pool, many, tmp_path / "whole").shards_written == 8
         assert files_of(tmp_path / "whole") == files_of(here)
-        with pytest.raises(
-            ProcessDied, match=r"shard-0.*the executor has not finished it: BrokenPro"
-        ):
+        with pytest.raises(ProcessDied, match=r"shard-0.*executor has not finished it: BrokenPro"):
             packed_by(Killed(pool), many, dst)
         with pytest.raises(
             ProcessDied,

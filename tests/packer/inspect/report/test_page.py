@@ -232,9 +232,8 @@ def test_the_page_is_light_dark_or_as_the_system_by_the_keyboard(page: Any) -> N
     colours = []
     for _ in range(3):
         page.find_element("id", "theme").send_keys("\ue007")
-        colours.append(
-            page.execute_script("return getComputedStyle(document.body).backgroundColor")
-        )
+        script = "return getComputedStyle(document.body).backgroundColor"
+        colours.append(page.execute_script(script))
     assert len(set(colours[:2])) == 2
     assert colours[2] in colours[:2]
 

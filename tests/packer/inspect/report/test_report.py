@@ -105,10 +105,8 @@ def test_an_empty_class_and_rejected_files_are_named(of_planted: Shown) -> None:
     by_kind = {finding.kind: finding for finding in made.findings}
     assert by_kind["rejected"].sentence.startswith("2 files of the source are not in the dataset.")
     assert ": c." in by_kind["empty_classes"].sentence
-    assert [name for name, _ in by_kind["rejected"].lines] == [
-        "train2017/damaged0.jpg",
-        "train2017/damaged1.jpg",
-    ]
+    rejected = {name for name, _ in by_kind["rejected"].lines}
+    assert rejected == {f"train2017/damaged{number}.jpg" for number in (0, 1)}
     assert "damaged0.jpg" in page
 
 
@@ -255,10 +253,7 @@ def test_boxes_that_are_not_recorded_are_asked_for_and_read_as_is_said(
     assert "Boxes are those of" not in page
     made, page = reported(tmp_path / "shards", box_format="xyxy", normalized=True)
     assert not [each for each in made.findings if each.kind == "unread_annotations"]
-    assert (
-        "Boxes are those of .json, read as xyxy in fractions, as passed on the command line."
-        in page
-    )
+    assert "Boxes are those of .json, read as xyxy in fractions, as passed on the command" in page
 
 
 def test_boxes_are_read_as_dataset_json_records(of_planted: Shown) -> None:
