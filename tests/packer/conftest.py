@@ -169,14 +169,8 @@ def write_dataset() -> Callable[..., Path]:
 
     def write(folder: Path, shards: Mapping[str, Sequence[Item]], classes: int = 0) -> Path:
         entries = [_write_shard(folder, file, items) for file, items in shards.items()]
-        content = Manifest(
-            packer="1",
-            options={"seed": 0},
-            source="",
-            classes=tuple(f"class{number}" for number in range(classes)),
-            fields=(),
-            shards=tuple(entries),
-        )
+        names = tuple(f"class{number}" for number in range(classes))
+        content = Manifest("1", {"seed": 0}, "", names, (), tuple(entries))
         (folder / "dataset.json").write_text(content.dump(), "utf-8")
         return folder
 
@@ -211,12 +205,8 @@ def _write_shard(folder: Path, file: str, items: Sequence[Item]) -> ShardEntry:
 @pytest.fixture(scope="session")
 def items() -> list[Item]:
     """Samples with sidecars, and names that are dotted, spaced, long, and not ASCII."""
-    names = [
-        "cat/a.0001.jpg",
-        "cat/with space.jpg",
-        "dog/猫.png",
-        "x" * 120 + "/" + "y" * 90 + ".gif",
-    ]
+    long = "x" * 120 + "/" + "y" * 90 + ".gif"
+    names = ["cat/a.0001.jpg", "cat/with space.jpg", "dog/猫.png", long]
     found = []
     for number, name in enumerate(names):
         image = make_image(number, 20 + number, 30)

@@ -152,10 +152,8 @@ def test_what_a_killed_writer_left_is_discarded_by_the_next(tmp_path: Path, sour
 
 def test_a_dataset_that_is_there_is_added_to_or_replaced_if_that_is_asked_for(dst: Path) -> None:
     write(dst, [(pixels(0), "b")], classes=["b", "a"])
-    with pytest.raises(
-        packer.UnusableInput,
-        match=r"holds a dataset .dataset.json.. Pass append=True .*overwrite=True",
-    ):
+    what_to_do = r"holds a dataset .dataset.json.. Pass append=True .*overwrite=True"
+    with pytest.raises(packer.UnusableInput, match=what_to_do):
         write(dst, rows(1))
     write(dst, [(pixels(1), "a"), (pixels(2), "c")], classes=["c", "a"], append=True)
     packed = reader.Dataset(dst)
@@ -197,11 +195,8 @@ def test_each_sample_names_its_split_or_shares_divide_them(tmp_path: Path) -> No
         write(tmp_path / "both", samples, split={"x": 1.0})
     with pytest.raises(packer.UnusableInput, match="has the splits a, b, and the source is"):
         write(tmp_path / "own", rows(1), append=True)
-    assert write(tmp_path / "own", [{"image": pixels(0), "split": "c"}], append=True).splits == {
-        "a": 4,
-        "b": 2,
-        "c": 1,
-    }
+    more = write(tmp_path / "own", [{"image": pixels(0), "split": "c"}], append=True)
+    assert more.splits == {"a": 4, "b": 2, "c": 1}
 
 
 def test_a_users_own_shard_in_the_folder_of_a_split_stops_the_loop(tmp_path: Path) -> None:

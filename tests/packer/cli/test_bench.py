@@ -26,18 +26,9 @@ run = partial(call_packer, "bench")
 
 
 def point(workers: int, rate: int, cpu: float = 0.9) -> Point:
-    statistics = statistics_of(
-        batches=10,
-        samples=10 * rate,
-        elapsed=10.0,
-        waited=9.9,
-        worker_seconds=10.0 * workers,
-        busy=9.9 * workers,
-        cpu=10 * workers * cpu,
-        workers=workers,
-        cores=8,
-    )
-    return Point(workers, statistics)
+    counts = {"batches": 10, "samples": 10 * rate, "elapsed": 10.0, "waited": 9.9, "cores": 8}
+    spent = {"worker_seconds": 10.0 * workers, "busy": 9.9 * workers, "cpu": 10 * workers * cpu}
+    return Point(workers, statistics_of(workers=workers, **counts, **spent))
 
 
 @pytest.mark.parametrize(

@@ -61,10 +61,8 @@ def test_a_source_of_nothing_that_can_be_packed_is_told_as_json_too(tmp_path: Pa
     (tmp_path / "src" / "empty.jpg").touch()
     for dry in ((), ("--dry-run",)):
         done = call_packer("pack", tmp_path / "src", tmp_path / "dst", "--json", *dry, code=2)
-        assert json.loads(done.stdout) == {
-            "committed": False,
-            "rejected": [{"file": "empty.jpg", "reason": "it is empty"}],
-        }
+        rejected = [{"file": "empty.jpg", "reason": "it is empty"}]
+        assert json.loads(done.stdout) == {"committed": False, "rejected": rejected}
 
 
 def test_a_dry_run_says_what_it_would_write(tmp_path: Path, source: Path, own_source: Path) -> None:

@@ -39,12 +39,10 @@ def test_a_plan_is_for_train_unless_a_split_is_named(tmp_path: Path, own_source:
     run_pack(own_source, tmp_path / "shards", split={"train": 0.7, "val": 0.3})
     whole = len(Dataset(tmp_path / "shards"))
     train = len(Dataset(tmp_path / "shards", split="train"))
-    found = {
-        options: json.loads(run(tmp_path / "shards", "--json", *options).stdout)
-        for options in ((), ("--split", "val"), ("--split", ""))
-    }
-    assert [plan["split"] for plan in found.values()] == ["train", "val", None]
-    assert [plan["samples"] for plan in found.values()] == [train, whole - train, whole]
+    splits = (), ("--split", "val"), ("--split", "")
+    found = [json.loads(run(tmp_path / "shards", "--json", *split).stdout) for split in splits]
+    assert [plan["split"] for plan in found] == ["train", "val", None]
+    assert [plan["samples"] for plan in found] == [train, whole - train, whole]
     assert f"shards, split train: {train} samples" in run(tmp_path / "shards").stdout
 
 

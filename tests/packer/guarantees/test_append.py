@@ -170,10 +170,7 @@ def test_samples_with_another_label_or_split_are_refused_with_nothing_written(
     write(**{column: change})
     with pytest.raises(UnusableInput) as error:
         run(table, append=True)
-    assert (
-        f"1 sample is already in the dataset and has another label or split in the source: {told}"
-        in (str(error.value))
-    )
+    assert f"the dataset and has another label or split in the source: {told}" in str(error.value)
     assert files_of(dst) == before
 
 

@@ -31,15 +31,8 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str, An
         remarks = "\n".join(run_pack(root / "src", root / "dst").remarks)
         (field,) = re.findall(r'fields=\("image", (reader\.Boxes\(.*\))\)', remarks)
         found = {}
-        loader = reader.Loader(
-            root / "dst",
-            batch_size=3,
-            drop_last=False,
-            workers=0,
-            fields=("name", eval(field)),
-            **options,
-        )
-        with loader:
+        options |= {"batch_size": 3, "drop_last": False, "workers": 0}
+        with reader.Loader(root / "dst", fields=("name", eval(field)), **options) as loader:
             for names, boxes in loader:
                 found |= dict(zip(names, boxes, strict=True))
         return found

@@ -133,11 +133,8 @@ def test_no_control_characters_of_names_reach_a_terminal(tmp_path: Path, jpeg: b
     (tmp_path / "out" / folder.name / f"good{_NASTY}\u202egpj.jpg").write_text("other")
     shard = dst / "shard-000000.tar"
     shard.write_bytes(shard.read_bytes()[:700] + b"damage" + shard.read_bytes()[706:])
-    runs += [
-        call_packer("extract", dst, tmp_path / "out"),
-        call_packer("verify", dst),
-        call_packer("repair", dst, "--from", tmp_path / "src"),
-    ]
+    runs += [call_packer("extract", dst, tmp_path / "out"), call_packer("verify", dst)]
+    runs.append(call_packer("repair", dst, "--from", tmp_path / "src"))
     assert [run.returncode for run in runs] == [0, 1, 0, 0, 1, 1, 0]
     for run in runs:
         shown = run.stdout + run.stderr

@@ -116,12 +116,8 @@ def test_members_are_packed_as_it_is_advised(dataset: Path, tmp_path: Path) -> N
     words = re.search(again, found.stdout)
     assert words, found.stdout
     values = {"SRC": table, "DATASET": dataset}
-    done = call_packer(
-        *(values.get(word, word) for word in shlex.split(words[0])[1:]),
-        "--image-column",
-        "b",
-        code=0,
-    )
+    pasted = [values.get(word, word) for word in shlex.split(words[0])[1:]]
+    call_packer(*pasted, "--image-column", "b", code=0)
     assert "nothing is damaged" in call_packer("verify", extra, "--jobs", 1).stdout
     assert "Choose another destination" in call_packer(*command[:2], dataset, *command[3:]).stderr
     (tmp_path / "x.bin").write_bytes(b"x")

@@ -40,15 +40,9 @@ SOUND = npy(np.zeros(SIZE, np.uint8))
     ],
 )
 def test_only_a_hostile_array_is_rejected(tmp_path: Path, content: bytes, reason: str) -> None:
-    report = packer.pack(
-        write_files(tmp_path / "src", {"a/0.npy": SOUND, "a/1.npy": content}),
-        tmp_path / "dst",
-        images=["{label}/{key}.npy"],
-        on_error="skip",
-        max_pixels=50_000,
-        progress=False,
-        jobs=1,
-    )
+    src = write_files(tmp_path / "src", {"a/0.npy": SOUND, "a/1.npy": content})
+    given: Any = {"images": ["{label}/{key}.npy"], "on_error": "skip", "max_pixels": 50_000}
+    report = packer.pack(src, tmp_path / "dst", **given, progress=False, jobs=1)
     assert report.samples == 1
     assert {name for name, _ in report.rejected} == {"a/1.npy"}
     assert reason in report.rejected[0][1]

@@ -171,8 +171,6 @@ def test_a_source_file_that_ends_the_process_is_named_and_other_shards_are_repai
         flip(shards / name, 512 + 700)
     done = call_packer("repair", shards, "--from", source, "--jobs", jobs, code=1)
     assert "Traceback" not in done.stderr
-    assert (
-        f"shard-000000.tar: encoding the sample {key!r} (Segmentation fault (signal 11)) ends the "
-        "process"
-    ) in done.stderr
+    told = f"shard-000000.tar: encoding the sample {key!r} (Segmentation fault (signal 11)) ends"
+    assert told in done.stderr
     assert {damage.file for damage in verify(shards, 1).damages} == {"shard-000000.tar"}

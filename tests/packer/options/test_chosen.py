@@ -14,15 +14,8 @@ from packer.options.declared import RunOptions
 
 
 def test_what_is_given_of_a_run_is_in_the_one_object_that_is_passed_on() -> None:
-    given: dict[str, Any] = {
-        "classes": ("cat", "dog"),
-        "on_error": "skip",
-        "jobs": 3,
-        "executor": "ray",
-        "scratch": Path("scratch"),
-        "append": True,
-        "progress": False,
-    }
+    given: dict[str, Any] = {"classes": ("cat", "dog"), "on_error": "skip", "jobs": 3}
+    given |= {"executor": "ray", "scratch": Path("scratch"), "append": True, "progress": False}
     options, how = options_of(None, {**given, "part": None, "quality": 5})
     assert options.quality == 5
     assert {name: getattr(how, name) for name in given} == given

@@ -37,15 +37,9 @@ from reader.format import FormatError, Index, Manifest
 Zoo = tuple[Path, dict[str, bytes], dict[str, str]]
 PackedZoo = tuple[Path, PackReport]
 
-WRONG_EXTENSIONS = {
-    "JPEG": "cat/jpeg.png",
-    "PNG": "cat/png.jpg",
-    "WEBP": "cat/webp.bmp",
-    "BMP": "cat/bmp.gif",
-    "GIF": "cat/gif.webp",
-    "TIFF": "cat/tiff.ppm",
-    "PPM": "cat/ppm.tiff",
-}
+WRONG_EXTENSIONS = {"JPEG": "cat/jpeg.png", "PNG": "cat/png.jpg", "WEBP": "cat/webp.bmp"}
+WRONG_EXTENSIONS |= {"BMP": "cat/bmp.gif", "GIF": "cat/gif.webp", "TIFF": "cat/tiff.ppm"}
+WRONG_EXTENSIONS["PPM"] = "cat/ppm.tiff"
 ODD_NAMES = [
     *("cat/a.b.jpg", "cat/a.c.jpg", "cat/x.jpg", "cat/x.png", "cat/with some space.jpg"),
     *("cat/猫.jpg", os.fsdecode(b"cat/\xff\xe9.jpg"), "cat/line\nbreak.jpg", "cat/50%.jpg"),

@@ -87,12 +87,8 @@ def test_a_field_named_as_a_list_that_is_made_does_not_take_its_place() -> None:
 )
 def test_boxes_of_any_format_become_a_corner_and_sizes(format: str, box: list[float]) -> None:
     objects = Objects([box], format, ["cat"], {"crowd": [0]}, {"image": 7})
-    assert json.loads(objects.numbered({"cat": 2}).as_xywh().json()) == {
-        "image": 7,
-        "boxes": [[10, 20, 6, 8]],
-        "categories": [2],
-        "crowd": [0],
-    }
+    made = {"image": 7, "boxes": [[10, 20, 6, 8]], "categories": [2], "crowd": [0]}
+    assert json.loads(objects.numbered({"cat": 2}).as_xywh().json()) == made
 
 
 @pytest.mark.parametrize(

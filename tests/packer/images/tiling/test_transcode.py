@@ -60,14 +60,8 @@ def test_each_sampling_gives_the_bytes_of_jpegtran(sampling: str, size: tuple[in
             pixels = np.ascontiguousarray(image)
             data = simplejpeg.encode_jpeg(pixels, quality, colorsubsampling="440")
         else:
-            data = encode(
-                image,
-                "JPEG",
-                quality=quality,
-                optimize=optimize,
-                keep_rgb=sampling == "RGB",
-                **options,
-            )
+            options |= {"quality": quality, "optimize": optimize, "keep_rgb": sampling == "RGB"}
+            data = encode(image, "JPEG", **options)
         for interval in (1, 3):
             check_same(data, interval)
 

@@ -22,12 +22,8 @@ from reader.cache.ranges import kept_bytes
 from reader.format import Manifest
 from reader.order.samplers import plain_order
 
-SHUFFLES = {
-    "global": True,
-    "by blocks": BlockShuffle(2),
-    "in streams": BlockShuffle(1, streams=3),
-    "none": False,
-}
+STREAMS = BlockShuffle(1, streams=3)
+SHUFFLES = {"global": True, "by blocks": BlockShuffle(2), "in streams": STREAMS, "none": False}
 BATCH = 4
 
 

@@ -135,11 +135,8 @@ def test_a_browser_runs_nothing_of_datasets(of_hostile: Shown, opened: Open) -> 
 
 def test_filters_show_one_split_and_what_matches(page: Any) -> None:
     everything = len(visible(page))
-    [val] = [
-        option
-        for option in page.find_elements("css selector", "[name=split] option")
-        if option.text.startswith("val")
-    ]
+    options = page.find_elements("css selector", "[name=split] option")
+    [val] = [option for option in options if option.text.startswith("val")]
     val.click()
     shown = visible(page)
     assert 0 < len(shown) < everything
