@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from PIL import Image
 
 import reader.cache.client
-from packer import Writer, processes
+from packer import Writer
 from packer.run.report import PackReport
 from reader.loader import prefetch
 from reader.monitoring import stalls
@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # for the modules that only test
 
 import made_images
 import packing
-from kept_server import KeptServer, fork_fetching
+from kept_server import fork_fetching
 from leftovers import nothing_left
 
 pytest_plugins = ["source_fixtures"]  # for the tests of all rooms that read sources
@@ -50,12 +50,11 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [_preloaded, os.environ.
 
 @pytest.fixture(autouse=True, scope="session")
 def kept_server() -> None:
-    """Keep the servers of packing and fetching processes, but where `own_server` is asked for.
+    """Keep the server of fetching processes, but where `own_server` is asked for.
 
     And those of workers, of which tests may need none for minutes.
     """
     fork_server._KEPT_SECONDS = 600
-    processes.ForkServer = KeptServer  # type: ignore[misc, assignment]
     reader.cache.client.start = fork_fetching  # type: ignore[attr-defined]
 
 
@@ -72,11 +71,7 @@ def kept_workers_server() -> Iterator[None]:
 
 @pytest.fixture
 def own_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have each team of packing processes begin and end a server, as it does for users.
-
-    And have each fetching process executed.
-    """
-    monkeypatch.setattr(processes, "ForkServer", fork_server.ForkServer)
+    """Have each fetching process executed, as it is for users."""
     monkeypatch.setattr(reader.cache.client, "start", start)
 
 
@@ -119,20 +114,20 @@ def packed(tmp_path_factory: pytest.TempPathFactory, source: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def write_grown() -> Callable[[Path, str, int], Path]:
+def write_grown() -> Callable[..., Path]:
     """`write_grown(dst, "shards", n)`: 5n samples, in n "shards", "classes" or "splits", or in one.
 
-    Without "classes" there are two.
+    Without "classes" there are two; `each=2` makes 2n samples.
     """
     images = [made_images.encode(made_images.make_image(seed, 16, 16), "PNG") for seed in range(4)]
 
-    def write(dst: Path, direction: str, n: int) -> Path:
-        shard_samples = 5 if direction == "shards" else None
+    def write(dst: Path, direction: str, n: int, each: int = 5) -> Path:
+        shard_samples = each if direction == "shards" else None
         labels = n if direction == "classes" else 2
         options = {"classes": [f"class{label}" for label in range(labels)], "jobs": 1}
         with Writer(dst, shard_samples=shard_samples, progress=False, **options) as writer:
-            for number in range(5 * n):
-                split = f"split{number // 5}" if direction == "splits" else ""
+            for number in range(each * n):
+                split = f"split{number // each}" if direction == "splits" else ""
                 image, label = images[number % 4], number % labels
                 writer.write({"image": image, "label": label, "split": split})
         return dst
@@ -142,14 +137,14 @@ def write_grown() -> Callable[[Path, str, int], Path]:
 
 @pytest.fixture(scope="session")
 def grown_dataset(
-    tmp_path_factory: pytest.TempPathFactory, write_grown: Callable[[Path, str, int], Path]
-) -> Callable[[str, int], Path]:
+    tmp_path_factory: pytest.TempPathFactory, write_grown: Callable[..., Path]
+) -> Callable[..., Path]:
     """`grown_dataset("shards", n)`: what `write_grown` writes, not to be changed."""
     root = tmp_path_factory.mktemp("grown")
 
-    def make(direction: str, n: int) -> Path:
-        dst = root / f"{direction}{n}"
-        return dst if dst.exists() else write_grown(dst, direction, n)
+    def make(direction: str, n: int, each: int = 5) -> Path:
+        dst = root / f"{direction}{n}-{each}"
+        return dst if dst.exists() else write_grown(dst, direction, n, each)
 
     return make
 

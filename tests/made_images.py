@@ -49,6 +49,18 @@ def turned(orientation: int) -> Image.Exif:
     return exif
 
 
+def write_files(root: Path, files: Mapping[str, bytes | str | Image.Image]) -> Path:
+    """Write files by their paths below a folder, pictures by what their names end in."""
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, Image.Image):
+            content.save(path)
+        else:
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return root
+
+
 def make_folder(root: Path, classes: int = 3, images: int = 8) -> Path:
     """Write class folders of JPEGs of different sizes."""
     for label in range(classes):

@@ -58,7 +58,8 @@ def _messages(package: Path) -> Iterator[tuple[str, list[str]]]:
             if not isinstance(node, ast.Expr) or part is node.value  # docstrings
         }
         for node in ast.walk(tree):
-            if id(node) not in nested and (parts := _remedy(node)):
+            is_text = isinstance(node, ast.Call | ast.Constant | ast.JoinedStr)
+            if is_text and id(node) not in nested and (parts := _remedy(node)):
                 yield f"{path.relative_to(package.parent)}:{node.lineno}", parts
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import made_images
 import numpy as np
 import pytest
 from PIL import Image
@@ -108,13 +109,7 @@ def write_tar() -> Callable[..., Path]:
 def write_files() -> Callable[..., Path]:
     """`write_files(root, {"cat/a.jpg": b"..."})`: the same as a folder."""
 
-    def write(root: Path, files: Mapping[str, bytes]) -> Path:
-        for name, data in files.items():
-            (root / name).parent.mkdir(parents=True, exist_ok=True)
-            (root / name).write_bytes(data)
-        return root
-
-    return write
+    return made_images.write_files
 
 
 def _listed(records: Iterable[Sample | Skipped]) -> SampleTable:

@@ -15,7 +15,7 @@ import pytest
 import xxhash
 from called_packer import call_packer
 from forked_packer import ForkedPacker
-from made_images import encode, make_image
+from made_images import encode, make_image, write_files
 from s3_server import S3Server, bucket
 
 import packer
@@ -126,6 +126,12 @@ def store(tmp_path: Path) -> Iterator[S3Server]:
 
 
 @pytest.fixture
+def dst(tmp_path: Path) -> Path:
+    """Where to pack to; nothing is there."""
+    return tmp_path / "dst"
+
+
+@pytest.fixture
 def own_source(tmp_path: Path, source: Path) -> Path:
     """A copy of `source` that may be changed, with the same times of writing."""
     return shutil.copytree(source, tmp_path / "own_source")
@@ -137,9 +143,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("many") / "images"
     images = [encode(make_image(seed, 16, 16), "JPEG") for seed in range(8)]
     for name in ("cat", "dog"):
-        (root / name).mkdir(parents=True)
-        for number in range(80):
-            (root / name / f"{number:03d}.jpg").write_bytes(images[number % 8])
+        write_files(root / name, {f"{n:03d}.jpg": images[n % 8] for n in range(80)})
     return root
 
 
@@ -165,14 +169,8 @@ def write_dataset() -> Callable[..., Path]:
 
     def write(folder: Path, shards: Mapping[str, Sequence[Item]], classes: int = 0) -> Path:
         entries = [_write_shard(folder, file, items) for file, items in shards.items()]
-        content = Manifest(
-            packer="1",
-            options={"seed": 0},
-            source="",
-            classes=tuple(f"class{number}" for number in range(classes)),
-            fields=(),
-            shards=tuple(entries),
-        )
+        names = tuple(f"class{number}" for number in range(classes))
+        content = Manifest("1", {"seed": 0}, "", names, (), tuple(entries))
         (folder / "dataset.json").write_text(content.dump(), "utf-8")
         return folder
 
@@ -207,12 +205,8 @@ def _write_shard(folder: Path, file: str, items: Sequence[Item]) -> ShardEntry:
 @pytest.fixture(scope="session")
 def items() -> list[Item]:
     """Samples with sidecars, and names that are dotted, spaced, long, and not ASCII."""
-    names = [
-        "cat/a.0001.jpg",
-        "cat/with space.jpg",
-        "dog/猫.png",
-        "x" * 120 + "/" + "y" * 90 + ".gif",
-    ]
+    long = "x" * 120 + "/" + "y" * 90 + ".gif"
+    names = ["cat/a.0001.jpg", "cat/with space.jpg", "dog/猫.png", long]
     found = []
     for number, name in enumerate(names):
         image = make_image(number, 20 + number, 30)

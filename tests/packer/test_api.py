@@ -14,9 +14,7 @@ from PIL import Image
 import packer
 
 
-def test_it_writes_the_bytes_and_gives_the_report_of_the_command(
-    tmp_path: Path, source: Path
-) -> None:
+def test_it_gives_the_bytes_and_the_report_of_the_command(tmp_path: Path, source: Path) -> None:
     options = ["--shard-samples", "5", "--split", "train=0.5,val=0.5", "--seed", "3", "--json"]
     told = json.loads(call_packer("pack", source, tmp_path / "a", *options).stdout)
     given: Any = {"shard_samples": 5, "split": {"train": 0.5, "val": 0.5}, "seed": 3}
@@ -50,29 +48,19 @@ def test_it_writes_the_bytes_and_gives_the_report_of_the_command(
             {"check": True, "jpeg": "verbatim", "png": "verbatim"},
             'jpeg="verbatim" and png="verbatim" transcode none.',
         ),
-        (
-            {"raw": (8, 8), "quality": 9},
-            "raw= stores pixels. Remove jpeg=, png=",
-        ),
-        (
-            {"append": True, "overwrite": True},
-            "append=True and overwrite=True exclude each other",
-        ),
+        ({"raw": (8, 8), "quality": 9}, "raw= stores pixels. Remove jpeg=, png="),
+        ({"append": True, "overwrite": True}, "append=True and overwrite=True exclude each other"),
     ],
     ids=str,
 )
-def test_a_wrong_argument_is_refused_in_pythons_words_before_anything_is_written(
-    tmp_path: Path, source: Path, options: Any, told: str
-) -> None:
+def test_wrong_arguments_in_pythons_words(dst: Path, source: Path, options: Any, told: str) -> None:
     with pytest.raises(packer.UnusableInput) as error:
-        packer.pack(source, tmp_path / "dst", progress=False, **options)
+        packer.pack(source, dst, progress=False, **options)
     assert told in str(error.value)
-    assert not (tmp_path / "dst").exists()
+    assert not (dst).exists()
 
 
-def test_errors_speak_of_calls_and_leave_a_command_of_the_shell_as_it_is(
-    tmp_path: Path, own_source: Path
-) -> None:
+def test_errors_speak_of_calls_and_of_the_shells_commands(tmp_path: Path, own_source: Path) -> None:
     (own_source / "class0" / "notes.csv").write_text("a,b\n1,2\n")
     (own_source / "class0" / "labels.npz").write_bytes(b"data")
     with pytest.raises(packer.Rejected) as error:
@@ -86,9 +74,7 @@ def test_errors_speak_of_calls_and_leave_a_command_of_the_shell_as_it_is(
     assert eval(call[1]).samples == 39
 
 
-def test_each_call_that_an_error_proposes_works_as_it_is_printed(
-    tmp_path: Path, source: Path
-) -> None:
+def test_each_call_that_an_error_proposes_works_as_printed(tmp_path: Path, source: Path) -> None:
     src, dst = tmp_path / 'it\'s "here"', tmp_path / "dst"
     shutil.copytree(source / "class0", src / "images")
     first = min((src / "images").glob("*.jpg"))

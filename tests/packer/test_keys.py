@@ -77,9 +77,7 @@ def test_keys_stay_readable(stem: str, key: str) -> None:
     ],
     ids=["they differ without it", "they differ in it alone", "another keeps it, too"],
 )
-def test_names_clash_that_would_be_the_same_without_their_extension(
-    names: list[str], clash: set[str]
-) -> None:
+def test_names_clash_that_differ_only_in_their_extension(names: list[str], clash: set[str]) -> None:
     assert clashing(names) == clash
 
 

@@ -5,9 +5,10 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -17,8 +18,6 @@ from packer.errors import ProcessDied
 from packer.processes import map_unordered
 from reader.processes import fork_server
 from reader.processes.child import Child
-
-pytestmark = pytest.mark.usefixtures("own_server")
 
 Advance = Callable[[int], None]
 
@@ -82,8 +81,21 @@ def stopped_processes(parent: int) -> list[psutil.Process]:
     return [child for child in children if child.status() == psutil.STATUS_STOPPED]
 
 
-def name(item: object) -> str:
-    return f"item {item}"
+def mapped(
+    function: Callable[..., Any],
+    items: Iterable[Any],
+    processes: int = 2,
+    *,
+    advance: Advance = lambda more: None,
+    died: Callable[[Any, str], Any] | None = None,
+) -> list[Any]:
+    """All results, of processes that are forked from one that has imported this module."""
+
+    def name(item: object) -> str:
+        return f"item {item!s:.80}"
+
+    done = map_unordered(function, items, processes, advance, name, died, load=[__name__])
+    return list(done)
 
 
 @pytest.fixture(autouse=True)
@@ -102,14 +114,14 @@ def no_process_is_left() -> object:
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_every_item_is_done_once(count: int) -> None:
-    done = map_unordered(square, range(12), count, lambda more: None, name)
+    done = mapped(square, range(12), count)
     assert sorted(done) == [number * number for number in range(12)]
 
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_a_lack_of_memory_names_the_item(count: int) -> None:
     with pytest.raises(ProcessDied, match=r"item 13: there is not enough memory .* --jobs"):
-        list(map_unordered(square, range(9, 15), count, lambda more: None, name))
+        mapped(square, range(9, 15), count)
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -118,7 +130,7 @@ def test_a_fault_that_ends_a_process_is_the_result_of_its_item_alone(count: int)
         return number, cause
 
     told: list[int] = []
-    done = map_unordered(fail_at_3, range(6), count, told.append, name, died)
+    done = mapped(fail_at_3, range(6), count, advance=told.append, died=died)
     assert dict(done) == {**dict.fromkeys(range(6), "done"), 3: "Segmentation fault (signal 11)"}
     assert sum(told) == 5
 
@@ -126,12 +138,12 @@ def test_a_fault_that_ends_a_process_is_the_result_of_its_item_alone(count: int)
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_process_that_was_killed_from_outside_says_nothing_of_its_item(number: int) -> None:
     with pytest.raises(ProcessDied, match=f"A process died at item {int(number)}: "):
-        list(map_unordered(die_of, [number], 1, lambda more: None, name, lambda item, cause: None))
+        mapped(die_of, [number], 1, died=lambda item, cause: None)
 
 
 def test_an_error_of_the_system_keeps_its_number() -> None:
     with pytest.raises(OSError, match="Input/output error") as caught:
-        list(map_unordered(square, iter([17]), 2, lambda more: None, name))
+        mapped(square, iter([17]))
     assert caught.value.errno == errno.EIO
 
 
@@ -147,26 +159,21 @@ def test_a_process_that_comes_no_further_is_told_of_once_with_what_it_is_at(
 
     caplog.handler.addFilter(let_go)
     items = [tmp_path / "stopped"] * 3
-    done = map_unordered(stop_once, items, 2, lambda more: None, name)
+    done = mapped(stop_once, items)
     assert sorted(done) == ["stopped, and let go", "untouched", "untouched"]
     told = [record.getMessage() for record in caplog.records]
     assert told
     for line in told:
-        assert (
-            f"at item {tmp_path / 'stopped'}, has made no progress for 1 s. Check "
-            "whether it was stop" in line
-        )
+        assert f"at item {tmp_path / 'stopped'}, has made no progress for 1 s. Check" in line
     assert len(told) <= 2 * len(set(told)), "twice is once at a slow start, and once stopped"
 
 
 def test_giving_up_does_not_wait_for_a_stopped_process() -> None:
     with pytest.raises(OSError, match="No space left"):
-        list(map_unordered(stop_or_fail, [0, 1], 2, lambda more: None, name))
+        mapped(stop_or_fail, [0, 1])
 
 
-def test_giving_up_waits_for_a_while_for_a_process_that_a_disk_holds(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_giving_up_waits_a_while_for_a_process_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "DYING_SECONDS", 0.1)
     kill, held = Child.kill, []
 
@@ -180,50 +187,46 @@ def test_giving_up_waits_for_a_while_for_a_process_that_a_disk_holds(
 
     monkeypatch.setattr(Child, "kill", kill_unless_it_is_held)
     with pytest.raises(OSError, match="No space left"):
-        list(map_unordered(stop_or_fail, [0, 1], 2, lambda more: None, name))
+        mapped(stop_or_fail, [0, 1])
     held[0].kill()
     with suppress(psutil.NoSuchProcess):
         while held[0].is_running() and held[0].status() != psutil.STATUS_ZOMBIE:
             pass  # nobody waits for it but the system
 
 
-def test_a_process_that_cannot_be_started_is_told_in_a_sentence(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_process_that_cannot_start_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
     fork_server.end()
     monkeypatch.setattr(subprocess, "Popen", refuse)
     with pytest.raises(ProcessDied, match=r"start a process: .* smaller --jobs"):
-        list(map_unordered(square, range(3), 2, lambda more: None, name))
+        mapped(square, range(3))
 
 
-def test_a_lack_of_memory_for_threads_is_no_endless_wait(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_lack_of_memory_for_threads_is_no_endless_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
     with pytest.raises(ProcessDied, match="can't start new thread"):
-        list(map_unordered(square, range(3), 2, lambda more: None, name))
+        mapped(square, range(3))
 
 
 @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGKILL])
 def test_a_process_that_dies_is_told_with_what_it_was_at_and_why(number: signal.Signals) -> None:
     with pytest.raises(ProcessDied, match=rf"died at item {number:d}: .*\(signal {number:d}\)"):
-        list(map_unordered(die_of, [int(number), 0, 0], 2, lambda more: None, name))
+        mapped(die_of, [int(number), 0, 0])
 
 
 def test_a_mistake_in_a_process_is_shown_with_where_it_happened() -> None:
     with pytest.raises(KeyError, match="err") as caught:
-        list(map_unordered(do_odd_things, iter(["err"]), 2, lambda more: None, name))
+        mapped(do_odd_things, iter(["err"]))
     assert "in do_odd_things" in str(caught.value.__cause__)
 
 
 def test_what_a_library_prints_is_no_answer(capfd: pytest.CaptureFixture[str]) -> None:
-    done = map_unordered(do_odd_things, ["print", "other"], 2, lambda more: None, name)
+    done = mapped(do_odd_things, ["print", "other"])
     assert sorted(done) == [1, 2]
     assert capfd.readouterr() == ("", "a library says something\n")
 
@@ -231,14 +234,12 @@ def test_what_a_library_prints_is_no_answer(capfd: pytest.CaptureFixture[str]) -
 def test_items_and_results_may_be_larger_than_a_pipe_holds() -> None:
     counts: list[int] = []
     items = [bytes([number]) * 3_000_000 for number in range(5)]
-    done = map_unordered(send_back, items, 2, counts.append, lambda item: f"item {item[0]}")
+    done = mapped(send_back, items, advance=counts.append)
     assert sorted(done) == items
     assert sum(counts) == 15_000_000
 
 
-def test_a_program_without_a_guard_around_its_main_part_is_not_run_again(
-    tmp_path: Path, packed: Path
-) -> None:
+def test_a_program_without_a_main_guard_is_not_run_again(tmp_path: Path, packed: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(
         "import sys; from pathlib import Path; from packer.inspect.verify import verify\n"
@@ -246,10 +247,6 @@ def test_a_program_without_a_guard_around_its_main_part_is_not_run_again(
         "print(verify(Finished(folder, folder), jobs=2).samples)\n"
     )
     root = str(Path(processes.__file__).parent.parent)
-    done = subprocess.run(
-        [sys.executable, program, packed],
-        env=os.environ | {"PYTHONPATH": root},
-        capture_output=True,
-        text=True,
-    )
+    command, env = [sys.executable, program, packed], os.environ | {"PYTHONPATH": root}
+    done = subprocess.run(command, env=env, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "39\n", "")

@@ -3,6 +3,8 @@ import itertools
 import re
 import subprocess
 import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import pytest
 
@@ -31,12 +33,28 @@ def test_no_line_is_written_as_long_as_nothing_is_done(monkeypatch: pytest.Monke
         assert stream.getvalue().startswith("pack: 1 of 2 samples")
 
 
-def test_piped_progress_is_plain_lines() -> None:
+def lines_of(*phase: Any, advances: Iterable[int] = ()) -> str:
+    """What is printed of a phase that advances so often, into a pipe."""
     stream = io.StringIO()
-    with Progress(stream=stream).phase("pack", 10, "samples", done=4) as advance:
-        advance(2)
-        advance(4)
-    assert re.fullmatch(r"pack: 10 of 10 samples, \d+/s, 0 s left\n", stream.getvalue())
+    with Progress(stream=stream).phase(*phase) as advance:
+        for count in advances:
+            advance(count)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("phase", "advances", "line"),
+    [
+        (("pack", 10, "samples", 4), (2, 4), r"pack: 10 of 10 samples, \d+/s, 0 s left\n"),
+        (("scan", None, "files"), (3,), r"scan: 3 files, \d+/s\n"),
+        (("pack", 5, "samples", 5), (), r"pack: 5 of 5 samples, 0/s\n"),
+    ],
+    ids=["some are done", "of unknown length", "nothing to do"],
+)
+def test_piped_progress_is_plain_lines(
+    phase: tuple[Any, ...], advances: Sequence[int], line: str
+) -> None:
+    assert re.fullmatch(line, lines_of(*phase, advances=advances))
 
 
 def test_bytes_are_told_in_megabytes_and_scaled_on_a_terminal() -> None:
@@ -48,29 +66,16 @@ def test_bytes_are_told_in_megabytes_and_scaled_on_a_terminal() -> None:
     assert "147M/147M" in terminal.getvalue()
 
 
-def test_a_phase_of_unknown_length_counts_alone() -> None:
-    stream = io.StringIO()
-    with Progress(stream=stream).phase("scan", None, "files") as advance:
-        advance(3)
-    assert re.fullmatch(r"scan: 3 files, \d+/s\n", stream.getvalue())
-
-
 def test_a_line_comes_every_ten_seconds_and_tells_the_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = itertools.count(step=4)  # four seconds at every look
     monkeypatch.setattr("packer.progress.time.monotonic", lambda: float(next(clock)))
-    stream = io.StringIO()
-    with Progress(stream=stream).phase("pack", 1000, "samples") as advance:
-        for _ in range(10):
-            advance(10)
-    lines = stream.getvalue().splitlines()
+    lines = lines_of("pack", 1000, "samples", advances=[10] * 10).splitlines()
     assert 2 <= len(lines) <= 6
     assert all(re.fullmatch(r"pack: \d+0 of 1000 samples, \d+/s, \d+ s left", x) for x in lines)
     assert lines[-1].startswith("pack: 100 of 1000")
 
 
-def test_no_time_left_is_told_of_what_got_ready_before_the_first(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_no_time_left_is_told_before_the_first_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     monkeypatch.setattr("packer.progress.time.monotonic", lambda: now)
     stream = io.StringIO()
@@ -87,18 +92,9 @@ def test_no_time_left_is_told_of_what_got_ready_before_the_first(
     ]
 
 
-def test_nothing_to_do_is_a_line_too() -> None:
-    stream = io.StringIO()
-    with Progress(stream=stream).phase("pack", 5, "samples", done=5):
-        pass
-    assert stream.getvalue() == "pack: 5 of 5 samples, 0/s\n"
-
-
 def test_a_failing_phase_does_not_hide_its_error() -> None:
-    with (
-        pytest.raises(ZeroDivisionError),
-        Progress(stream=io.StringIO()).phase("pack", 5, "samples"),
-    ):
+    phase = Progress(stream=io.StringIO()).phase("pack", 5, "samples")
+    with pytest.raises(ZeroDivisionError), phase:
         raise ZeroDivisionError
 
 

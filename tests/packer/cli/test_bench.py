@@ -26,18 +26,9 @@ run = partial(call_packer, "bench")
 
 
 def point(workers: int, rate: int, cpu: float = 0.9) -> Point:
-    statistics = statistics_of(
-        batches=10,
-        samples=10 * rate,
-        elapsed=10.0,
-        waited=9.9,
-        worker_seconds=10.0 * workers,
-        busy=9.9 * workers,
-        cpu=10 * workers * cpu,
-        workers=workers,
-        cores=8,
-    )
-    return Point(workers, statistics)
+    counts = {"batches": 10, "samples": 10 * rate, "elapsed": 10.0, "waited": 9.9, "cores": 8}
+    spent = {"worker_seconds": 10.0 * workers, "busy": 9.9 * workers, "cpu": 10 * workers * cpu}
+    return Point(workers, statistics_of(workers=workers, **counts, **spent))
 
 
 @pytest.mark.parametrize(
@@ -64,13 +55,12 @@ def test_a_line_of_the_table_tells_workers_rate_cpu_and_limit() -> None:
     assert point(2, 970, cpu=0.93).line().split() == ["2", "970", "93%", "decode"]
 
 
-def test_a_dataset_is_measured_and_drawn_with_each_number_of_workers(
-    packed: Path, tmp_path: Path
-) -> None:
+def test_a_dataset_is_measured_and_drawn_by_number_of_workers(packed: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="drawing needs shardfeed[report]")
     path = tmp_path / "rates.png"
-    found = run(*(packed, "--seconds", 0.1, "--batch-size", 16, "--workers", "2,1", "--plot", path))
-    assert found.returncode == 0, found.stderr
+    found = run(
+        *(packed, "--seconds", 0.1, "--batch-size", 16, "--workers", "2,1", "--plot", path), code=0
+    )
     header, first, second, sentence = found.stdout.splitlines()
     assert header.split() == ["workers", "images/s", "CPU", "share", "bound", "by"]
     assert (first.split()[0], second.split()[0]) == ("1", "2")
@@ -81,8 +71,7 @@ def test_a_dataset_is_measured_and_drawn_with_each_number_of_workers(
 
 
 def test_points_and_verdict_come_as_json(packed: Path) -> None:
-    found = run(packed, "--seconds", 0.1, "--workers", 1, "--transform", "center", "--json")
-    assert found.returncode == 0, found.stderr
+    found = run(packed, "--seconds", 0.1, "--workers", 1, "--transform", "center", "--json", code=0)
     report = json.loads(found.stdout)
     assert [point["workers"] for point in report["points"]] == [1]
     assert report["points"][0]["images_per_second"] > 0
@@ -105,11 +94,7 @@ def test_points_and_verdict_come_as_json(packed: Path) -> None:
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_what_cannot_be_measured_or_drawn_is_refused_before_anything_is_measured(
-    packed: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    options: list[str],
-    told: str,
+    packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], told: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     found = run(packed, *options)
@@ -117,19 +102,12 @@ def test_what_cannot_be_measured_or_drawn_is_refused_before_anything_is_measured
     assert told in found.stderr
 
 
-def test_without_matplotlib_a_plot_is_refused_with_what_to_install(
+def test_plots_need_matplotlib(
     packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("packer.cli.bench.find_spec", lambda name: None)
-    found = run(packed, "--plot", tmp_path / "rates.png")
-    assert found.returncode == 2
+    found = run(packed, "--plot", tmp_path / "rates.png", code=2)
     assert "pip install 'shardfeed[report]'" in found.stderr
-
-
-def test_a_folder_that_is_no_dataset_is_named(tmp_path: Path) -> None:
-    found = run(tmp_path)
-    assert (found.returncode, found.stdout) == (2, "")
-    assert "dataset.json" in found.stderr
 
 
 def test_bench_names_itself_as_the_other_commands_do(run_packer: RunPacker) -> None:

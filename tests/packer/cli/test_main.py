@@ -43,10 +43,7 @@ import packer
         ),
         ("pack src dst --raw 8x8 --quality 9", "--raw stores pixels"),
         ("pack src dst --append --overwrite", "exclude each other"),
-        (
-            "pack src dst --max-bytes 9GB",
-            "--max-bytes 9000000000 is too large: ",
-        ),
+        ("pack src dst --max-bytes 9GB", "--max-bytes 9000000000 is too large: "),
         ("pack src dst --fast", "No such option"),
         ("unpack", "No such command"),
     ],

@@ -7,6 +7,7 @@ import pytest
 from called_packer import call_packer
 from layouts.archives import image
 from layouts.scanned import ROWS
+from made_images import write_files
 from PIL import Image
 
 from packer.cli.main import main
@@ -16,41 +17,29 @@ from packer.cli.main import main
 def pets(tmp_path: Path) -> Path:
     """Oxford-IIIT Pet in miniature, with a file that belongs to nothing."""
     row = next(row for row in ROWS if row.name == "Oxford-IIIT Pet")
-    for number, name in enumerate(row.files.split()):
-        path = tmp_path / "pets" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        is_image = name.endswith((".jpg", ".png"))
-        path.write_bytes(
-            image(number, "PNG" if name.endswith("png") else "JPEG") if is_image else b"{}"
-        )
-    for name, content in row.contents.items():
-        (tmp_path / "pets" / name).write_text(str(content))
-    return tmp_path / "pets"
+    files: dict[str, bytes | str] = dict.fromkeys(row.files.split(), "{}")
+    for number, name in enumerate(files):
+        if name.endswith((".jpg", ".png")):
+            files[name] = image(number, "PNG" if name.endswith("png") else "JPEG")
+    return write_files(tmp_path / "pets", files | dict(row.contents))
 
 
 def test_a_source_is_explained_by_its_samples_and_nothing_is_written(pets: Path) -> None:
     before = sorted(pets.parent.rglob("*"))
-    done = call_packer("pack", "--explain", pets, "--quiet")
-    assert done.returncode == 0, done.stderr
+    done = call_packer("pack", "--explain", pets, "--quiet", code=0)
     assert done.stdout.startswith("Read as Oxford-IIIT Pet with its official lists: 2 images")
-    assert (
-        "images/Abyssinian_1.jpg: class Abyssinian, split trainval, JPEG of 16 x 12" in done.stdout
-    )
+    assert "Abyssinian_1.jpg: class Abyssinian, split trainval, JPEG of 16 x 12" in done.stdout
     assert "  mask.png: PNG of 16 x 12, RGB, 8 bits a value\n  xml: {}\n" in done.stdout
     told = json.loads(call_packer("pack", "--explain", pets, "--json", "--quiet").stdout)
     assert [sample["split"] for sample in told["samples"]] == ["trainval", "test"]
-    assert {
-        "file": "images/Abyssinian_34.jpg",
-        "reason": "it is not in the official lists",
-    } in told["ignored"]
+    ignored = {each["file"]: each["reason"] for each in told["ignored"]}
+    assert ignored["images/Abyssinian_34.jpg"] == "it is not in the official lists"
     assert sorted(pets.parent.rglob("*")) == before
 
 
 def test_a_sample_without_a_member_that_others_have_is_marked(tmp_path: Path) -> None:
-    (tmp_path / "a").mkdir()
-    for number in range(2):
-        (tmp_path / f"a/{number}.jpg").write_bytes(image(number, "JPEG"))
-    (tmp_path / "a/1.json").write_text("{}")
+    images = {f"a/{number}.jpg": image(number, "JPEG") for number in range(2)}
+    write_files(tmp_path, images | {"a/1.json": "{}"})
     done = call_packer("pack", "--explain", tmp_path, "--as", "folder", "--quiet")
     assert done.stdout.splitlines()[1:] == [
         f"Equivalent command: packer pack {tmp_path} DST --images '{{label}}/{{key}}'",
@@ -74,7 +63,7 @@ def test_a_sample_without_a_member_that_others_have_is_marked(tmp_path: Path) ->
         ("I;16", "grey, 16 bits a value"),
     ],
 )
-def test_of_a_mask_is_told_what_its_pixels_are(
+def test_the_pixels_of_a_mask_are_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], mode: str, told: str
 ) -> None:
     Image.new("RGB", (16, 12)).save(tmp_path / "a.jpg")
@@ -85,9 +74,7 @@ def test_of_a_mask_is_told_what_its_pixels_are(
 
 def test_what_would_be_rejected_is_told_and_a_destination_is_needed_to_pack(pets: Path) -> None:
     (pets / "scores.mat").write_bytes(b"x")
-    done = call_packer("pack", "--explain", pets)
-    assert done.returncode == 1
+    done = call_packer("pack", "--explain", pets, code=1)
     assert "scores.mat: it may have labels or images" in done.stderr
-    done = call_packer("pack", pets)
-    assert done.returncode == 2
+    done = call_packer("pack", pets, code=2)
     assert "Missing argument 'DST'" in done.stderr

@@ -28,7 +28,7 @@ def tars(dst: Path) -> dict[str, bytes]:
     return {str(path.relative_to(dst)): path.read_bytes() for path in dst.rglob("*.tar")}
 
 
-@pytest.mark.parametrize("row", sampled(SAID, every=4), ids=lambda row: row.name)
+@pytest.mark.parametrize("row", sampled(SAID, every=8), ids=lambda row: row.name)
 def test_the_command_that_is_printed_gives_the_same_shards(row: Row, tmp_path: Path) -> None:
     if set(row.options) - set(FLAGS):
         pytest.skip("its options name what lies at a path")

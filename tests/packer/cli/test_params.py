@@ -17,9 +17,7 @@ _ONLY_COMMAND = {"src", "dst", "part", "dry_run", "explain", "page", "as_json", 
 
 
 @pytest.mark.parametrize("call", [packer.pack, packer.Writer.__init__], ids=["pack", "Writer"])
-def test_every_argument_of_a_call_is_a_declared_option_with_its_default(
-    call: Callable[..., object],
-) -> None:
+def test_every_argument_is_a_declared_option_with_its_default(call: Callable[..., object]) -> None:
     for name, parameter in inspect.signature(call).parameters.items():
         if name in _ONLY_PYTHON:
             continue

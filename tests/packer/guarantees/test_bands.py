@@ -18,15 +18,8 @@ def tiff(values: np.ndarray, order: str) -> bytes:
     """An uncompressed TIFF of one strip, whose bands Pillow does not open."""
     height, width, bands = values.shape
     body = values.astype(np.dtype(np.uint16).newbyteorder(order)).tobytes()
-    tags = [
-        (256, width),
-        (257, height),
-        (259, 1),
-        (262, 1),
-        (273, 8),
-        (277, bands),
-        (279, len(body)),
-    ]
+    tags = [(256, width), (257, height), (259, 1), (262, 1), (273, 8), (277, bands)]
+    tags.append((279, len(body)))
     begin = {"<": b"II*\0", ">": b"MM\0*"}[order]
     ifd = struct.pack(f"{order}H", len(tags) + 1)
     for tag, value in sorted([*tags, (258, 16)]):
@@ -50,7 +43,7 @@ def test_the_command_in_the_reason_packs_the_bands_of_a_tiff(tmp_path: Path) -> 
     assert command is not None
     words = command[1].replace("PICTURES", str(pictures))
     words = words.replace("NEW", str(tmp_path / "new")).replace("ARRAYS", str(arrays))
-    assert not call_packer(*shlex.split(words)).returncode
+    call_packer(*shlex.split(words), code=0)
 
     fields = ("image", "bands.npy")
     with reader.Loader(tmp_path / "new", batch_size=2, fields=fields, workers=0) as loader:

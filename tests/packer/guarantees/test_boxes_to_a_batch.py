@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_images import turned
+from made_images import encode, turned, write_files
 from packing import run_pack
 from PIL import Image
 
@@ -23,26 +23,16 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str, An
 
     def pack(files: dict[str, Any], **options: Any) -> dict[str, Any]:
         root = tmp_path_factory.mktemp("layout")
+        image = Image.new("RGB", (WIDTH, HEIGHT), (9, 80, 200))
         for name, content in files.items():
-            path = root / "src" / name
-            path.parent.mkdir(parents=True, exist_ok=True)
             if isinstance(content, int):  # an EXIF orientation
-                exif = turned(content)
-                Image.new("RGB", (WIDTH, HEIGHT), (9, 80, 200)).save(path, exif=exif)
-            else:
-                path.write_text(content if isinstance(content, str) else json.dumps(content))
+                content = encode(image, "JPEG", exif=turned(content))
+            write_files(root / "src", {name: content})
         remarks = "\n".join(run_pack(root / "src", root / "dst").remarks)
         (field,) = re.findall(r'fields=\("image", (reader\.Boxes\(.*\))\)', remarks)
         found = {}
-        loader = reader.Loader(
-            root / "dst",
-            batch_size=3,
-            drop_last=False,
-            workers=0,
-            fields=("name", eval(field)),
-            **options,
-        )
-        with loader:
+        options |= {"batch_size": 3, "drop_last": False, "workers": 0}
+        with reader.Loader(root / "dst", fields=("name", eval(field)), **options) as loader:
             for names, boxes in loader:
                 found |= dict(zip(names, boxes, strict=True))
         return found
@@ -70,7 +60,7 @@ def test_cocos_boxes_are_those_of_the_stored_image(read: Callable[..., Any]) -> 
     }
     found = read(
         {f"train2017/{name}": TURNED if number == 2 else 1 for number, name in names.items()}
-        | {"annotations/instances_train2017.json": content},
+        | {"annotations/instances_train2017.json": json.dumps(content)}
     )
     assert {name.removeprefix("train2017/"): rows(boxes) for name, boxes in found.items()} == {
         "a/1.jpg": [[1.5, 2.25, 10, 20.5, 1], [0, 0, WIDTH, HEIGHT, 0]],  # a crowd is one, too
@@ -93,7 +83,7 @@ def test_yolos_boxes_are_those_of_the_upright_image(read: Callable[..., Any]) ->
             "labels/train/turned.txt": "1 0.5 0.5 0.25 0.5\n",
             "labels/train/empty.txt": "",
             "labels/val/1.txt": "0 1.0 0.5 0.5 0.5\n",
-        },
+        }
     )
     assert {name.removeprefix("images/"): rows(boxes) for name, boxes in found.items()} == {
         "train/1.jpg": [[32, 24, 16, 24, 1], [8, 12, 16, 24, 0]],
@@ -121,7 +111,7 @@ def test_vocs_boxes_are_the_numbers_of_the_xml(read: Callable[..., Any]) -> None
             "Annotations/3.xml": xml("cat", 4, 8, 20, 40),
             "ImageSets/Main/train.txt": "1\n3\n",
             "ImageSets/Main/val.txt": "2\n",
-        },
+        }
     )
     assert {Path(name).name: rows(boxes) for name, boxes in found.items()} == {
         "1.jpg": [[1, 1, WIDTH, HEIGHT, 1]],

@@ -51,9 +51,7 @@ def dropped(dataset: Path) -> dict[str, int]:
     return dict(Manifest.load(dataset).dropped)
 
 
-def test_a_line_for_each_kind_is_printed_and_kept_also_by_tars_that_are_indexed(
-    odd: Path, tmp_path: Path
-) -> None:
+def test_each_kind_is_printed_and_kept_also_by_indexed_tars(odd: Path, tmp_path: Path) -> None:
     dst = tmp_path / "dst"
     done = call_packer("pack", odd, dst, "--shard-samples", 3, "--jobs", 2)
     lines = ["3 images have 3 pages; the first is used", "1 image has several frames; the first"]
@@ -65,21 +63,21 @@ def test_a_line_for_each_kind_is_printed_and_kept_also_by_tars_that_are_indexed(
     (tmp_path / "tars").mkdir()
     for path in dst.glob("*.tar"):
         shutil.copy(path, tmp_path / "tars")
-    assert not call_packer("index", tmp_path / "tars").returncode
+    call_packer("index", tmp_path / "tars", code=0)
     assert dropped(tmp_path / "tars") == COUNTS
 
 
 @pytest.mark.parametrize("options", [["--quality", 90], ["--raw", "20x20"]])
-def test_the_counts_depend_on_no_option(odd: Path, tmp_path: Path, options: list[object]) -> None:
-    assert not call_packer("pack", odd, tmp_path / "dst", "--jobs", 1, *options).returncode
-    assert dropped(tmp_path / "dst") == COUNTS
+def test_the_counts_depend_on_no_option(odd: Path, dst: Path, options: list[object]) -> None:
+    call_packer("pack", odd, dst, "--jobs", 1, *options, code=0)
+    assert dropped(dst) == COUNTS
 
 
-def test_parts_and_a_run_that_joins_them_count_the_same(odd: Path, tmp_path: Path) -> None:
-    command = "pack", odd, tmp_path / "dst", "--shard-samples", 3, "--jobs", 1
+def test_parts_and_a_run_that_joins_them_count_the_same(odd: Path, dst: Path) -> None:
+    command = "pack", odd, dst, "--shard-samples", 3, "--jobs", 1
     for part in (["--part", "1/2"], ["--part", "2/2"], []):
-        assert not call_packer(*command, *part).returncode
-    assert dropped(tmp_path / "dst") == COUNTS
+        call_packer(*command, *part, code=0)
+    assert dropped(dst) == COUNTS
 
 
 def test_an_append_adds_its_own(odd: Path, tmp_path: Path) -> None:
@@ -88,15 +86,13 @@ def test_an_append_adds_its_own(odd: Path, tmp_path: Path) -> None:
     call_packer("pack", src, tmp_path / "dst", "--jobs", 1)
     assert dropped(tmp_path / "dst") == COUNTS | {"3 pages; the first is used": 2}
     shutil.copy2(odd / "a" / "pages0.tif", src / "a")
-    assert not call_packer("pack", src, tmp_path / "dst", "--append", "--jobs", 1).returncode
+    call_packer("pack", src, tmp_path / "dst", "--append", "--jobs", 1, code=0)
     assert dropped(tmp_path / "dst") == COUNTS
 
 
-def test_pictures_of_a_loop_are_counted_and_plain_ones_record_nothing(
-    packed: Path, tmp_path: Path
-) -> None:
-    with packer.Writer(tmp_path / "dst") as writer:
+def test_pictures_of_a_loop_count_and_plain_ones_record_nothing(packed: Path, dst: Path) -> None:
+    with packer.Writer(dst) as writer:
         writer.write({"image": make_image(1, mode="RGBA"), "label": 0})
         writer.write({"image": make_image(2), "label": 1})
-    assert dropped(tmp_path / "dst") == {"transparency, which is dropped": 1}
+    assert dropped(dst) == {"transparency, which is dropped": 1}
     assert "dropped" not in json.loads((packed / "dataset.json").read_text())

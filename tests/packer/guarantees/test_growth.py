@@ -128,18 +128,16 @@ def place(sentence: str) -> str:
 
 @pytest.mark.parametrize("allocations", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
-    "kind", sampled(KINDS, every=2), ids=lambda kind: f"{kind.source}: {kind.direction}"
+    "kind", sampled(KINDS, every=5), ids=lambda kind: f"{kind.source}: {kind.direction}"
 )
-def test_twice_a_source_takes_at_most_twice_the_work(
-    kind: Kind, allocations: bool, tmp_path: Path
-) -> None:
+def test_twice_a_source_is_twice_the_work(kind: Kind, allocations: bool, tmp_path: Path) -> None:
     assert list(grown_kind(kind, tmp_path, allocations=allocations).excess()) == []
 
 
 @pytest.mark.parametrize(
     ("row", "direction"),
     [  # what one module recognises lies beside each other, so that some have some of each
-        pytest.param(*grows, marks=pytest.mark.slow if number % 10 else ())
+        pytest.param(*grows, marks=pytest.mark.slow if number % 30 else ())
         for number, grows in enumerate(rows_that_grow())
     ],
     ids=lambda value: getattr(value, "name", value),

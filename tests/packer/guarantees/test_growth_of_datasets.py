@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from itertools import count
+from itertools import count, product
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ from finished import export, verify
 from growth import SIZE, assert_linear
 from made_images import encode, make_image
 from packing import run_pack
+from sampled import sampled
 
 from packer import pack
 from packer.cli.main import main
@@ -27,49 +28,47 @@ from reader import Dataset
 from reader.format import Manifest
 from reader.order import shuffle
 
-Grown = Callable[[str, int], Path]
+Grown = Callable[[str, int, int], Path]
 
 # Splits have shards of their own, and as many classes as many samples.
-DIRECTIONS = [
-    "splits",
-    "classes",
-    *(pytest.param(more, marks=pytest.mark.slow) for more in ("samples", "shards")),
-]
-N = 16  # a small shuffle is a table for fewer samples
+DIRECTIONS = ["splits", "classes", "samples", "shards"]
+COMMANDS = ["info", "plan --shuffle none", "verify --jobs 1"]
+TOOLS = ["dali", "energon", "wids"]
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
-@pytest.mark.parametrize("command", ["info", "plan --shuffle none", "verify --jobs 1"])
+@pytest.mark.parametrize("use", sampled(product(COMMANDS, DIRECTIONS), every=3), ids=": ".join)
 def test_a_command(
-    command: str, direction: str, grown_dataset: Grown, capfd: pytest.CaptureFixture[str]
+    use: tuple[str, str], grown_dataset: Grown, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    command, direction = use
     name, *options = command.split()
+    each = 5 if name == "plan" else 2
 
-    def use(n: int) -> Callable[[], object]:
-        arguments = [name, str(grown_dataset(direction, n)), *options]
+    def run(n: int) -> Callable[[], object]:
+        arguments = [name, str(grown_dataset(direction, n, each)), *options]
         shuffle._permutation.cache_clear()  # all runs have to make the tables of small shuffles
         return lambda: main(arguments, standalone_mode=False)
 
-    few = direction == "classes" and name == "info"  # which lists 20 of them
-    assert_linear(use, 4 * N if few else N)
+    # It lists 20 classes; and a small shuffle is a table for fewer samples.
+    few = direction == "classes" and name == "info"
+    assert_linear(run, 64 if few else 16 if name == "plan" else SIZE)
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
-@pytest.mark.parametrize("tool", ["dali", "energon", "wids"])
-def test_an_export(tool: str, direction: str, grown_dataset: Grown, tmp_path: Path) -> None:
-    runs = count()
+@pytest.mark.parametrize("use", sampled(product(TOOLS, DIRECTIONS), every=3), ids=": ".join)
+def test_an_export(use: tuple[str, str], grown_dataset: Grown, tmp_path: Path) -> None:
+    runs, (tool, direction) = count(), use
 
-    def use(n: int) -> Callable[[], object]:
-        dst, out = grown_dataset(direction, n), tmp_path / str(next(runs))
+    def run(n: int) -> Callable[[], object]:
+        dst, out = grown_dataset(direction, n, 2), tmp_path / str(next(runs))
         return lambda: export(dst, tool, False, QUIET, out)
 
-    assert_linear(use, N)
+    assert_linear(run)
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("direction", sampled(DIRECTIONS, every=2))
 def test_planning_and_joining_members(direction: str, grown_dataset: Grown, tmp_path: Path) -> None:
     def use(n: int) -> Callable[[], object]:
-        base = grown_dataset(direction, n)
+        base = grown_dataset(direction, n, 2)
         table, extra = tmp_path / f"{n}.csv", tmp_path / f"extra{n}"
         table.write_text("\n".join(["key,n", *(f"{key},1" for key in Dataset(base).keys)]))
         pack(table, extra, keys_of=base, jobs=1, overwrite=True, progress=False)
@@ -81,13 +80,13 @@ def test_planning_and_joining_members(direction: str, grown_dataset: Grown, tmp_
 
         return run
 
-    assert_linear(use, N)
+    assert_linear(use)
 
 
 def test_verifying_samples_whose_keys_come_twice(grown_dataset: Grown, tmp_path: Path) -> None:
     def use(n: int) -> Callable[[], object]:
         twice = tmp_path / str(n)
-        shutil.copytree(grown_dataset("shards", n), twice, dirs_exist_ok=True)
+        shutil.copytree(grown_dataset("shards", n, 2), twice, dirs_exist_ok=True)
         content = Manifest.load(twice)
         copies = [replace(shard, file=f"copy-{shard.file}") for shard in content.shards]
         for shard, copy in zip(content.shards, copies, strict=True):
@@ -97,17 +96,17 @@ def test_verifying_samples_whose_keys_come_twice(grown_dataset: Grown, tmp_path:
         (twice / "dataset.json").write_text(content.dump())
 
         def run() -> None:
-            assert len(verify(twice, 1).damages) == 5 * n
+            assert len(verify(twice, 1).damages) == 2 * n
 
         return run
 
-    assert_linear(use, SIZE // 2)  # shards of 5 samples
+    assert_linear(use, SIZE // 2)  # shards of 2 samples
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("direction", sampled(DIRECTIONS, every=2))
 def test_what_a_report_gathers(direction: str, grown_dataset: Grown) -> None:
     def use(n: int) -> Callable[[], object]:
-        dataset = Dataset(grown_dataset(direction, n))
+        dataset = Dataset(grown_dataset(direction, n, 2))
         return lambda: gather(Finished(dataset.folder, dataset.folder))
 
     assert_linear(use)
@@ -155,9 +154,7 @@ def test_a_journal_that_is_begun_continued_and_committed(change: str, tmp_path: 
                     (folder / f"{name}.safetensors").write_bytes(b"index")
                 raise KeyboardInterrupt
             with Destination(folder).hold(again, overwrite="--overwrite" in change):
-                Destination(folder).commit(
-                    Manifest("1", {}, "source", ("cat",), ("cls", "jpg"), ())
-                )
+                Destination(folder).commit(Manifest("1", {}, "", ("cat",), ("cls", "jpg"), ()))
 
         return run
 

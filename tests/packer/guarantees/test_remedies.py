@@ -5,7 +5,6 @@ import re
 import shlex
 import shutil
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -15,6 +14,7 @@ from called_packer import call_packer
 from layouts.images import picture
 from layouts.outcome import commands_of, options_of
 from layouts.scanned import ROWS
+from made_images import write_files
 from remedies import forgotten
 from sampled import sampled
 
@@ -73,7 +73,7 @@ BROKEN = re.compile(r"^Usage:|matches nothing|is not a source for", re.MULTILINE
 NONE = "--seed 0"  # options that change nothing
 
 REFUSED = ("layout: ADE20K in a folder that is named as a split",)  # for masks outside of it
-ELSEWHERE = (  # pasted in test_remedies_python.py and test_remedies_of_datasets.py
+ELSEWHERE = (  # pasted in test_remedies_python.py, test_remedies_of_datasets.py, cli/test_pack.py
     "To rebuild damaged shards from their source SRC",
     "and has lost its ",
     "its tars were not packed by packer",
@@ -307,9 +307,7 @@ MADE: dict[str, Row] = {
 def write(root: Path, row: Row) -> None:
     names = row.files.split()
     named = {name: picture(name) if is_named_as_image(name) else "{}" for name in names}
-    for name, content in {**named, **row.contents}.items():
-        (path := root / name).parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    write_files(root, {**named, **row.contents})
 
 
 def all_rows() -> dict[str, Row]:
@@ -338,19 +336,25 @@ def packed(*words: str, dst: Path, keeps: bool = False) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-@cache
+PRINTED: dict[str, str] = {}  # for the rows that were packed
+
+
 def provoked(name: str) -> str:
     """What `packer pack` prints for a row."""
-    with TemporaryDirectory() as folder:
-        return first(ALL[name], Path(folder))[1]
+    if name not in PRINTED:
+        with TemporaryDirectory() as folder:
+            first(name, Path(folder))
+    return PRINTED[name]
 
 
-def first(row: Row, folder: Path) -> tuple[list[str], str]:
-    root = folder / "src"
+def first(name: str, folder: Path) -> list[str]:
+    """Pack a row; return the command."""
+    row, root = ALL[name], folder / "src"
     write(root, row)
     command = ["pack", str(root / row.src), str(folder / "dst"), *_verbatim(row), "--jobs", "1"]
     options = shlex.split(row.options.format(root=root))
-    return command, packed(*command, *options, dst=folder / "dst")[1]
+    PRINTED[name] = packed(*command, *options, dst=folder / "dst")[1]
+    return command
 
 
 def _verbatim(row: Row) -> tuple[str, ...]:
@@ -360,7 +364,8 @@ def _verbatim(row: Row) -> tuple[str, ...]:
 @pytest.mark.parametrize("name", [*MADE, *sampled(list(ALL)[len(MADE) :], every=6)])
 def test_a_remedy_works_when_it_is_pasted(name: str, tmp_path: Path) -> None:
     row, root, dst = ALL[name], tmp_path / "src", tmp_path / "dst"
-    command, text = first(row, tmp_path)
+    command = first(name, tmp_path)
+    text = PRINTED[name]
     given = row.options.format(root=root)
     if row.remedy:
         assert row.remedy.format() in text

@@ -61,24 +61,22 @@ def pack(source: Any, dst: Path, **options: Any) -> packer.PackReport:
     ],
     ids=lambda given: given if isinstance(given, str) else None,
 )
-def test_an_image_of_another_kind_is_converted_as_it_is_advised(
-    image: Any, code: str, tmp_path: Path
-) -> None:
+def test_an_image_of_another_kind_is_converted_as_advised(image: Any, code: str, dst: Path) -> None:
     with pytest.raises(packer.UnusableInput) as caught:
-        pack([{"image": image}], tmp_path / "dst")
+        pack([{"image": image}], dst)
     assert code in str(caught.value)
     made = eval(code, {"np": np, "Image": Image, "image": image, "array": image})
-    assert pack([{"image": made}], tmp_path / "dst").samples == 1
+    assert pack([{"image": made}], dst).samples == 1
 
 
-def test_a_mask_of_whole_numbers_is_converted_as_it_is_advised(tmp_path: Path) -> None:
+def test_a_mask_of_whole_numbers_is_converted_as_it_is_advised(dst: Path) -> None:
     array = np.zeros((8, 9), np.int64)
     with pytest.raises(packer.UnusableInput, match=r"give array\.astype\(np\.uint8\)"):
-        pack([{"image": PIXELS, "mask.png": array}], tmp_path / "dst")
-    pack([{"image": PIXELS, "mask.png": array.astype(np.uint8)}], tmp_path / "dst")
+        pack([{"image": PIXELS, "mask.png": array}], dst)
+    pack([{"image": PIXELS, "mask.png": array.astype(np.uint8)}], dst)
 
 
-def test_a_data_frame_and_columns_become_rows_as_it_is_advised(tmp_path: Path) -> None:
+def test_a_data_frame_and_columns_become_rows_as_it_is_advised(dst: Path) -> None:
     pandas = pytest.importorskip("pandas")
     images, labels = [PIXELS, PIXELS], [0, 1]
     columns = {"image": images, "label": labels}
@@ -88,10 +86,10 @@ def test_a_data_frame_and_columns_become_rows_as_it_is_advised(tmp_path: Path) -
         (columns, "list(zip(images, labels))"),
     ):
         with pytest.raises(packer.UnusableInput) as caught:
-            pack(source, tmp_path / "dst")
+            pack(source, dst)
         assert code in str(caught.value)
         rows = eval(code, {"frame": frame, "images": images, "labels": labels})
-        assert pack(rows, tmp_path / "dst", overwrite=True).classes == 2
+        assert pack(rows, dst, overwrite=True).classes == 2
 
 
 def test_names_of_classes_are_passed_as_it_is_advised(tmp_path: Path) -> None:
@@ -101,36 +99,34 @@ def test_names_of_classes_are_passed_as_it_is_advised(tmp_path: Path) -> None:
     assert pack(items, tmp_path / "names", classes=["cat"]).classes == 1
 
 
-def test_items_that_name_their_split_are_iterated_as_it_is_advised(tmp_path: Path) -> None:
+def test_items_that_name_their_split_are_iterated_as_it_is_advised(dst: Path) -> None:
     with pytest.raises(packer.UnusableInput, match=r"or iter\(dataset\)"):
-        pack(Splits(), tmp_path / "dst")
-    assert pack(iter(Splits()), tmp_path / "dst").splits == {"train": 2}
+        pack(Splits(), dst)
+    assert pack(iter(Splits()), dst).splits == {"train": 2}
 
 
-def test_items_with_keys_are_added_by_a_writer_as_it_is_advised(tmp_path: Path) -> None:
+def test_items_with_keys_are_added_by_a_writer_as_it_is_advised(dst: Path) -> None:
     items = [{"image": PIXELS, "key": "a"}]
-    pack(items, tmp_path / "dst")
+    pack(items, dst)
     with pytest.raises(packer.UnusableInput, match=r"packer\.Writer\(\.\.\., append=True\)"):
-        pack([{"image": PIXELS, "key": "b"}], tmp_path / "dst", append=True)
-    with packer.Writer(tmp_path / "dst", append=True, progress=False) as writer:
+        pack([{"image": PIXELS, "key": "b"}], dst, append=True)
+    with packer.Writer(dst, append=True, progress=False) as writer:
         writer.write({"image": PIXELS, "key": "b"})
     assert writer.report is not None
     assert writer.report.samples == 2
 
 
-def test_items_that_no_process_can_have_are_read_in_this_one_as_it_is_advised(
-    tmp_path: Path,
-) -> None:
+def test_items_that_no_process_can_have_are_read_in_this_one_as_it_is_advised(dst: Path) -> None:
     source = Keys()
     source.lock = threading.Lock()  # cannot be sent to another process
     with pytest.raises(packer.UnusableInput, match=r"pass jobs=1 to read it in this process"):
-        pack(source, tmp_path / "dst", jobs=2)
-    pack(source, tmp_path / "dst", jobs=1)
+        pack(source, dst, jobs=2)
+    pack(source, dst, jobs=1)
 
 
-def test_a_dataset_of_python_is_replaced_as_it_is_advised(tmp_path: Path) -> None:
-    pack([{"image": PIXELS}], tmp_path / "dst")
+def test_a_dataset_of_python_is_replaced_as_it_is_advised(dst: Path) -> None:
+    pack([{"image": PIXELS}], dst)
     with pytest.raises(packer.UnusableInput) as caught:
-        pack([{"image": PIXELS}], tmp_path / "dst", quality=50)
+        pack([{"image": PIXELS}], dst, quality=50)
     assert "pass overwrite=True to replace it" in str(caught.value)
-    pack([{"image": PIXELS}], tmp_path / "dst", quality=50, overwrite=True)
+    pack([{"image": PIXELS}], dst, quality=50, overwrite=True)

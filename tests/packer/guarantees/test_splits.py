@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from made_images import encode, make_image
+from made_images import make_image, write_files
 from packing import pack
 
 from packer.errors import UnusableInput
@@ -16,22 +16,17 @@ NAMES = ["train/cat/a.b.jpg", "train/cat/with space.jpg", "train/dog/猫.jpg", "
 def source(tmp_path: Path) -> Path:
     """Split folders with odd names, sidecars, and masks in a folder of their own."""
     for seed, name in enumerate(NAMES):
-        path = tmp_path / "src" / name
-        mask = (tmp_path / "masks" / name).with_suffix(".png")
-        for folder in (path.parent, mask.parent):
-            folder.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(encode(make_image(seed), "JPEG"))
-        path.with_suffix(".json").write_text(f'{{"number": {seed}}}')
-        mask.write_bytes(encode(make_image(seed, mode="L"), "PNG"))
+        stem = name.removesuffix(".jpg")
+        files = {name: make_image(seed), f"{stem}.json": f'{{"number": {seed}}}'}
+        write_files(tmp_path / "src", files)
+        write_files(tmp_path / "masks", {f"{stem}.png": make_image(seed, mode="L")})
     return tmp_path / "src"
 
 
-def test_every_file_of_a_rejected_sample_is_named_by_its_own_path(
-    source: Path, tmp_path: Path
-) -> None:
+def test_every_file_of_a_rejected_sample_is_named_by_its_own_path(source: Path, dst: Path) -> None:
     (source / "train/cat/a.b.jpg").write_bytes(b"no image")
     options = PackOptions(source=SourceOptions(pairs={"mask": "../masks"}))
-    report = pack(source, tmp_path / "dst", options, 1, skip_rejected=True)
+    report = pack(source, dst, options, 1, skip_rejected=True)
     assert {name for name, _ in report.rejected} == {
         "train/cat/a.b.jpg",
         "train/cat/a.b.json",
@@ -39,15 +34,13 @@ def test_every_file_of_a_rejected_sample_is_named_by_its_own_path(
     }
 
 
-def test_shares_do_not_replace_splits_that_the_source_has(source: Path, tmp_path: Path) -> None:
+def test_shares_do_not_replace_splits_that_the_source_has(source: Path, dst: Path) -> None:
     with pytest.raises(UnusableInput, match=r"already has splits: train, val\. Remove --split"):
-        pack(source, tmp_path / "dst", PackOptions(split={"train": 0.5, "val": 0.5}), 1)
-    assert not (tmp_path / "dst").exists()
+        pack(source, dst, PackOptions(split={"train": 0.5, "val": 0.5}), 1)
+    assert not (dst).exists()
 
 
-def test_shares_divide_the_first_split_that_the_source_has_and_leave_others(
-    source: Path, tmp_path: Path
-) -> None:
+def test_shares_divide_the_first_split_and_leave_others(source: Path, tmp_path: Path) -> None:
     own = pack(source, tmp_path / "own", PackOptions(), 1).splits
     (source / "val").rename(source / "test")
     found = pack(source, tmp_path / "dst", PackOptions(split={"train": 0.5, "val": 0.5}), 1).splits
@@ -55,7 +48,7 @@ def test_shares_divide_the_first_split_that_the_source_has_and_leave_others(
     assert found.get("train", 0) + found.get("val", 0) == own["train"]
 
 
-def test_overwriting_removes_the_folders_of_former_splits(source: Path, tmp_path: Path) -> None:
-    pack(source / "train", tmp_path / "dst", PackOptions(split={"a": 0.5, "b": 0.5}), 1)
-    pack(source, tmp_path / "dst", PackOptions(), 1, overwrite=True)
-    assert {path.name for path in (tmp_path / "dst").iterdir()} == {"dataset.json", "train", "val"}
+def test_overwriting_removes_the_folders_of_former_splits(source: Path, dst: Path) -> None:
+    pack(source / "train", dst, PackOptions(split={"a": 0.5, "b": 0.5}), 1)
+    pack(source, dst, PackOptions(), 1, overwrite=True)
+    assert {path.name for path in (dst).iterdir()} == {"dataset.json", "train", "val"}

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_images import write_files
 
 import packer
 
@@ -38,29 +39,17 @@ SOUND = npy(np.zeros(SIZE, np.uint8))
         (pickle.dumps([0]), "not an image"),
     ],
 )
-def test_a_hostile_array_is_rejected_and_the_others_are_packed(
-    tmp_path: Path, content: bytes, reason: str
-) -> None:
-    folder = tmp_path / "src/a"
-    folder.mkdir(parents=True)
-    (folder / "0.npy").write_bytes(SOUND)
-    (folder / "1.npy").write_bytes(content)
-    report = packer.pack(
-        tmp_path / "src",
-        tmp_path / "dst",
-        images=["{label}/{key}.npy"],
-        on_error="skip",
-        max_pixels=50_000,
-        progress=False,
-        jobs=1,
-    )
+def test_only_a_hostile_array_is_rejected(tmp_path: Path, content: bytes, reason: str) -> None:
+    src = write_files(tmp_path / "src", {"a/0.npy": SOUND, "a/1.npy": content})
+    given: Any = {"images": ["{label}/{key}.npy"], "on_error": "skip", "max_pixels": 50_000}
+    report = packer.pack(src, tmp_path / "dst", **given, progress=False, jobs=1)
     assert report.samples == 1
     assert {name for name, _ in report.rejected} == {"a/1.npy"}
     assert reason in report.rejected[0][1]
 
 
-def test_an_array_in_place_of_an_image_file_loses_no_band_in_silence(tmp_path: Path) -> None:
+def test_an_array_in_place_of_an_image_file_loses_no_band_in_silence(dst: Path) -> None:
     items = [{"image": content} for content in (SOUND, npy(np.zeros((*SIZE, 12), np.uint16)))]
-    report = packer.pack(items, tmp_path / "dst", on_error="skip", progress=False, jobs=1)
+    report = packer.pack(items, dst, on_error="skip", progress=False, jobs=1)
     assert report.samples == 1
     assert "which a picture does not hold" in report.rejected[0][1]

@@ -68,7 +68,7 @@ def test_all_other_chunks_stay_in_their_order() -> None:
     exif = turned(6)
     made = encode(
         make_image(2, 90, 90), "PNG", pnginfo=info, icc_profile=b"profile" * 9, dpi=(72, 72),
-        exif=exif, transparency=(1, 2, 3),
+        exif=exif, transparency=(1, 2, 3)
     )  # fmt: skip
     data = made[:-12] + png_chunks.chunk(b"tIME", bytes(7)) + made[-12:]
     banded, _ = band(data)

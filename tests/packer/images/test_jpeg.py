@@ -107,9 +107,7 @@ def test_the_end_of_a_thumbnail_in_the_header_makes_no_stream_plain() -> None:
     st.lists(st.sampled_from([b"\xff", b"\0", b"\xd0", b"\xd7", b"\xd9", b"\xcf", b"\xd8", b"a"])),
     st.integers(0, 5),
 )
-def test_the_next_marker_in_a_scan_is_neither_stuffing_nor_a_restart_marker(
-    parts: list[bytes], start: int
-) -> None:
+def test_a_marker_in_a_scan_is_no_stuffing_and_no_restart(parts: list[bytes], start: int) -> None:
     data = bytes(start) + b"".join(parts)
     marker = re.compile(rb"\xff[^\x00\xd0-\xd7]", re.DOTALL).search(data, start)
     assert jpeg.next_marker(data, start) == (marker.start() if marker else len(data))

@@ -18,8 +18,11 @@ needs_jpegtran = pytest.mark.skipif(
 )
 
 
+Program = Callable[[str], None]
+
+
 @pytest.fixture
-def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
     """`program("exit 1")`: jpegtran is a shell script."""
 
     def write(script: str) -> None:
@@ -46,9 +49,7 @@ def test_without_jpegtran_the_package_is_named(monkeypatch: pytest.MonkeyPatch) 
         jpegtran.transcode(data, 2)
 
 
-def test_a_jpegtran_that_hangs_is_stopped(
-    program: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_hanging_jpegtran_ends(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     program("exec sleep 1000")
     monkeypatch.setattr(jpegtran, "MAX_SECONDS", 0.2)
     with pytest.raises(Untileable, match="longer than"):
@@ -63,9 +64,7 @@ def test_a_jpegtran_that_hangs_is_stopped(
         ("echo 'Insufficient memory (case 4)' >&2; exit 1", "out of memory"),
     ],
 )
-def test_a_jpegtran_that_something_ends_says_nothing_of_the_image(
-    program: Callable[[str], None], script: str, reason: str
-) -> None:
+def test_an_ended_jpegtran_says_nothing(program: Program, script: str, reason: str) -> None:
     program(script)
     with pytest.raises(jpegtran.JpegtranFailed, match=reason):
         jpegtran.transcode(encode(make_image(1), "JPEG"), 2)

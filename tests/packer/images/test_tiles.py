@@ -74,9 +74,8 @@ def test_tiles_are_aligned_wherever_chroma_is_subsampled_and_no_more_than_are_cu
     height: int, width: int, size: int, factor: tuple[int, int]
 ) -> None:
     frame = bytes([8, height >> 8, height & 255, width >> 8, width & 255, 3])
-    frame += b"".join(
-        bytes([i, f << 4 | v, 0]) for i, (f, v) in enumerate([factor, (1, 1), (1, 1)])
-    )
+    factors = enumerate([factor, (1, 1), (1, 1)])
+    frame += b"".join(bytes([i, f << 4 | v, 0]) for i, (f, v) in factors)
     scan = b"\xff\xda\x00\x02"
     data = b"\xff\xd8\xff\xc0" + (len(frame) + 2).to_bytes(2, "big") + frame + scan
     header = read_header(data)
@@ -88,9 +87,7 @@ def test_tiles_are_aligned_wherever_chroma_is_subsampled_and_no_more_than_are_cu
     assert in_row % interval == 0 or factor == (1, 1)
 
 
-def test_without_numba_the_program_is_used_for_the_same_bytes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_numba_jpegtran_gives_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     original = jpeg(make_image(4, 100, 100))
     data, table = tiles.tile(original, read_header(original))
     monkeypatch.setattr(tiling, "is_available", lambda: False)
@@ -101,9 +98,7 @@ def test_without_numba_the_program_is_used_for_the_same_bytes(
     assert [*map(str, vars(other).values())] == [*map(str, vars(table).values())]
 
 
-def test_what_is_refused_here_goes_to_jpegtran_or_names_its_package(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_is_refused_here_goes_to_jpegtran(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[bytes] = []
 
     def refuse(data: bytes, interval: int) -> bytes:

@@ -19,6 +19,12 @@ def run(*arguments: object) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
+@pytest.mark.parametrize("command", ["info", "bench", "verify --jobs 1", "repair --from ."])
+def test_a_folder_that_is_no_dataset_is_refused(command: str, tmp_path: Path) -> None:
+    code, said = run(*command.split(), tmp_path)
+    assert (code, "is not a dataset" in said) == (2, True)
+
+
 def test_info_tells_the_same_of_a_url_and_loads_no_tar(packed: Path) -> None:
     with serving(packed) as server:
         code, said = run("info", server.url, "--json")
@@ -60,9 +66,7 @@ def test_extract_gives_the_files_back(packed: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("tool", ["dali", "wids", "energon"])
-def test_export_writes_for_a_url_what_is_to_lie_beside_its_shards(
-    packed: Path, tmp_path: Path, tool: str
-) -> None:
+def test_export_of_a_url_writes_what_belongs_there(packed: Path, tmp_path: Path, tool: str) -> None:
     shards, out = tmp_path / "shards", tmp_path / "out"
     shutil.copytree(packed, shards)
     with serving(packed) as server:

@@ -13,12 +13,11 @@ from damage import flip
 from finished import repair, verify
 from made_images import make_folder
 from packing import files_of, pack, run_pack
-from PIL import Image
 
 import packer
 from packer.errors import UnusableInput
 from packer.options.declared import PackOptions
-from reader.format import FormatError, Index, Manifest
+from reader.format import Index, Manifest
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -30,7 +29,7 @@ from reader.format import FormatError, Index, Manifest
     ],
     ids=str,
 )
-def test_what_is_damaged_becomes_what_it_was(
+def test_what_is_damaged_is_mended(
     copy: Path, source: Path, packed: Path, damaged: list[str], jobs: int
 ) -> None:
     for name in damaged:
@@ -57,18 +56,16 @@ def test_a_sound_dataset_is_left_alone(copy: Path, tmp_path: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in copy.iterdir()} == times
 
 
-def test_what_a_program_has_packed_only_that_can_make_again(tmp_path: Path, source: Path) -> None:
-    packer.pack([np.zeros((4, 4), np.uint8)], tmp_path / "dst", progress=False)
-    flip(tmp_path / "dst" / "shard-000000.tar", 700)
-    done = call_packer("repair", tmp_path / "dst", "--from", source)
-    assert done.returncode == 2
+def test_what_a_program_has_packed_only_that_can_make_again(dst: Path, source: Path) -> None:
+    packer.pack([np.zeros((4, 4), np.uint8)], dst, progress=False)
+    flip(dst / "shard-000000.tar", 700)
+    done = call_packer("repair", dst, "--from", source, code=2)
     assert "packed from Python, and `packer repair` cannot run that program" in done.stderr
 
 
-def test_shards_with_rejected_files_are_the_same_again(own_source: Path, tmp_path: Path) -> None:
+def test_shards_with_rejected_files_are_the_same_again(own_source: Path, dst: Path) -> None:
     for number in range(5):
         (own_source / "class1" / f"bad{number}.jpg").write_text("text")
-    dst = tmp_path / "dst"
     run_pack(own_source, dst, skip_rejected=True, shard_samples=10)
     before = files_of(dst)
     for path in dst.glob("shard-*"):
@@ -144,28 +141,18 @@ def test_a_damaged_manifest_is_refused_with_advice(copy: Path, source: Path, dam
     assert files_of(copy) == before
 
 
-def test_a_folder_that_is_no_dataset_is_refused(tmp_path: Path, source: Path) -> None:
-    with pytest.raises(FormatError, match="is not a dataset"):
-        repair(tmp_path, source, 1)
-
-
-def test_a_manifest_that_says_the_same_in_other_bytes_is_written_as_it_was(
-    copy: Path, source: Path, packed: Path
-) -> None:
+def test_a_manifest_in_other_bytes_is_mended(copy: Path, source: Path, packed: Path) -> None:
     path = copy / "dataset.json"
     path.write_text(json.dumps(json.loads(path.read_text())))
     assert repair(copy, source, 1).repaired == ["dataset.json"]
     assert files_of(copy) == files_of(packed)
 
 
-def test_the_command_names_what_it_did_and_leaves_nothing_of_a_killed_one(
-    copy: Path, source: Path
-) -> None:
+def test_the_command_clears_away_what_a_killed_one_left(copy: Path, source: Path) -> None:
     (copy / ".repair-old").mkdir()
     (copy / ".repair-old" / "shard.tar").touch()
     flip(copy / "shard-000001.tar", 700)
-    done = call_packer("repair", copy, "--from", source, "--json")
-    assert done.returncode == 0
+    done = call_packer("repair", copy, "--from", source, "--json", code=0)
     assert json.loads(done.stdout)["repaired"] == ["shard-000001.tar"]
     assert "damaged: shard-000001.tar, sample" in done.stderr
     assert verify(copy, 1).damages == []
@@ -177,22 +164,13 @@ def test_the_command_names_what_it_did_and_leaves_nothing_of_a_killed_one(
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_source_file_that_ends_the_process_is_named_and_other_shards_are_repaired(
-    tmp_path: Path, own_server: None, faulty_decoder: bytes, jobs: int
+    with_faulty: tuple[Path, Path, str], jobs: int
 ) -> None:
-    source = make_folder(tmp_path / "images", images=4)
-    path = sorted(source.rglob("*.jpg"))[5]
-    with Image.open(path) as image:
-        image.save(path, comment=faulty_decoder)
-    shards = tmp_path / "shards"
-    run_pack(source, shards, shard_samples=9, jpeg="verbatim", seed=None)
-    key = path.relative_to(source).with_suffix("").as_posix()
+    source, shards, key = with_faulty
     for name in ("shard-000000.tar", "shard-000001.tar"):
         flip(shards / name, 512 + 700)
-    done = call_packer("repair", shards, "--from", source, "--jobs", jobs)
-    assert done.returncode == 1
+    done = call_packer("repair", shards, "--from", source, "--jobs", jobs, code=1)
     assert "Traceback" not in done.stderr
-    assert (
-        f"shard-000000.tar: encoding the sample {key!r} (Segmentation fault (signal 11)) ends the "
-        "process"
-    ) in done.stderr
+    told = f"shard-000000.tar: encoding the sample {key!r} (Segmentation fault (signal 11)) ends"
+    assert told in done.stderr
     assert {damage.file for damage in verify(shards, 1).damages} == {"shard-000000.tar"}

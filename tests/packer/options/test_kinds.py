@@ -37,9 +37,7 @@ def test_what_is_no_size_is_refused(text: str) -> None:
         ("9.9k", "9900 bytes, .* 9.9MB"),
     ],
 )
-def test_a_shard_size_whose_unit_was_forgotten_is_refused_with_what_was_meant(
-    text: str, message: str
-) -> None:
+def test_a_shard_size_without_its_unit_is_refused(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         size(10**4).parse(text)
 
@@ -50,9 +48,7 @@ def test_a_pair_may_be_named_by_several_words(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("engine", ["spark", "ray://", "dask://here", "ray:10001", "", 7])
 def test_what_is_no_executor_is_refused_with_those_that_are(engine: object) -> None:
-    known = (
-        r"executor must be one of local, ray, ray://HOST:PORT and dask://HOST:PORT, or an Executor"
-    )
+    known = r"must be one of local, ray, ray://HOST:PORT and dask://HOST:PORT, or an Executor"
     with pytest.raises(UnusableInput, match=known):
         checked({"executor": engine}, PackArguments)
 
@@ -72,8 +68,6 @@ def test_what_is_no_executor_is_refused_with_those_that_are(engine: object) -> N
         (CLASSES, "/nowhere", "cannot be read"),
     ],
 )
-def test_a_text_that_is_no_such_value_is_refused_in_a_sentence(
-    kind: Kind, text: str, message: str
-) -> None:
+def test_a_text_that_is_no_such_value_is_refused(kind: Kind, text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         kind.parse(text)

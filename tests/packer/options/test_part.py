@@ -32,9 +32,7 @@ def test_what_is_not_a_part_is_refused(text: str) -> None:
         (array(7, 7, 7, 1), "1/1"),
     ],
 )
-def test_the_task_of_a_job_array_is_a_part_whatever_the_first_number(
-    environment: dict[str, str], part: str
-) -> None:
+def test_the_task_of_a_job_array_is_a_part(environment: dict[str, str], part: str) -> None:
     assert str(Part.of("slurm", environment)) == part
 
 

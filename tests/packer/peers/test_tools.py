@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from finished import export
-from made_images import make_image
+from made_images import make_image, write_files
 from packing import run_pack
 from PIL import Image
 
@@ -34,20 +34,16 @@ pytestmark = [  # these tools leave their files to be closed
 
 Members = dict[str, bytes]  # extension -> content
 Samples = Iterable[tuple[str, Members]]
+Exported = tuple[Path, dict[str, Members]]
 
 EXTENSIONS = ("jpg", "cls", "json", "txt", "mask.png")
 # The longest has 99 bytes with its folder and extension: wids knows 100.
-NAMES = [
-    "photo{:04}",
-    "dotted.name.{:04}",
-    "with space {:04}",
-    "größe-猫-{:04}",
-    "long" * 19 + "{:04}",
-]
+NAMES = ["photo{:04}", "dotted.name.{:04}", "with space {:04}", "größe-猫-{:04}"]
+NAMES.append("long" * 19 + "{:04}")
 
 
 @pytest.fixture(scope="module")
-def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Members]]:
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Exported:
     """A dataset with the index files of every tool, and what each has to find in it."""
     root = tmp_path_factory.mktemp("exported")
     source, shards = root / "source", root / "shards"
@@ -139,10 +135,8 @@ def with_dali(folder: Path, scratch: Path) -> Samples:
         for line in Path(index).read_text("utf-8").splitlines()[1:]:
             outputs = [np.array(output[0]).tobytes() for output in pipeline.run()]
             folder_of, _, name = line.split(" ")[3].rpartition("/")
-            yield (
-                f"{folder_of}/{name.partition('.')[0]}",
-                dict(zip(EXTENSIONS, outputs, strict=True)),
-            )
+            key = f"{folder_of}/{name.partition('.')[0]}"
+            yield key, dict(zip(EXTENSIONS, outputs, strict=True))
 
 
 def with_energon(folder: Path, scratch: Path) -> Samples:
@@ -169,7 +163,7 @@ TOOLS = [with_tar, with_webdataset, with_datasets, with_wids, with_dali, with_en
 
 @pytest.mark.parametrize("read", TOOLS, ids=lambda tool: tool.__name__)
 def test_a_tool_finds_every_sample_as_it_was(
-    exported: tuple[Path, dict[str, Members]],
+    exported: Exported,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     read: Callable[[Path, Path], Samples],
@@ -182,7 +176,7 @@ def test_a_tool_finds_every_sample_as_it_was(
 
 
 def test_what_export_says_of_hugging_face_is_so(
-    exported: tuple[Path, dict[str, Members]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    exported: Exported, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     datasets = pytest.importorskip("datasets")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
@@ -200,9 +194,7 @@ def test_what_export_says_of_hugging_face_is_so(
     assert {row["__key__"] for rows in loaded.values() for row in rows} == expected.keys()
 
 
-def test_energon_s_files_are_those_that_energon_prepare_makes(
-    exported: tuple[Path, dict[str, Members]], tmp_path: Path
-) -> None:
+def test_energon_s_files_are_those_of_energon_prepare(exported: Exported, tmp_path: Path) -> None:
     pytest.importorskip("megatron.energon")
     folder, _ = exported
     for path in tars(folder):
@@ -225,11 +217,8 @@ def test_hugging_face_reads_several_image_formats_with_the_features_that_the_pag
     pytest.importorskip("datasets")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     for number in range(12):
-        path = (
-            tmp_path / "images" / "ab"[number % 2] / f"{number}.{('jpg', 'png')[number % 3 == 0]}"
-        )
-        path.parent.mkdir(parents=True, exist_ok=True)
-        make_image(number, 24, 32).save(path)
+        name = f"{'ab'[number % 2]}/{number}.{('jpg', 'png')[number % 3 == 0]}"
+        write_files(tmp_path / "images", {name: make_image(number, 24, 32)})
     run_pack(tmp_path / "images", tmp_path / "shards")
     page = Path(__file__).parents[3] / "docs" / "packing" / "other-tools.md"
     code = page.read_text().partition("```python\n")[2].partition("```")[0]

@@ -32,22 +32,13 @@ def tar_bytes(images: NDArray[np.int64]) -> int:
 
 @given(sizes, st.integers(1, 400_000), st.none() | st.integers(1, 20), seeds)
 @settings(deadline=None)
-def test_every_sample_is_in_exactly_one_shard(
-    sizes: NDArray[np.int64], shard_size: int, shard_samples: int | None, seed: int | None
-) -> None:
-    plan = plan_of(sizes, shard_size, shard_samples, seed)
-    numbers = [int(number) for shard in range(len(plan)) for number in plan.shard(shard)]
-    assert sorted(numbers) == list(range(len(sizes)))
-
-
-@given(sizes, st.integers(1, 400_000), st.none() | st.integers(1, 20), seeds)
-@settings(deadline=None)
-def test_no_shard_exceeds_a_cap_and_none_is_cut_short_without_need(
+def test_every_sample_is_in_one_shard_none_exceeds_a_cap_or_is_cut_short_without_need(
     sizes: NDArray[np.int64], shard_size: int, shard_samples: int | None, seed: int | None
 ) -> None:
     plan = plan_of(sizes, shard_size, shard_samples, seed)
     most = shard_samples or len(sizes)
     shards = [plan.shard(number) for number in range(len(plan))]
+    assert sorted(int(number) for shard in shards for number in shard) == list(range(len(sizes)))
     for shard, following in zip_longest(shards, shards[1:]):
         assert 1 <= len(shard) <= most
         assert len(shard) == 1 or tar_bytes(sizes[shard]) <= shard_size
@@ -100,9 +91,7 @@ def test_the_shuffle_is_the_documented_one_whatever_the_version_of_numpy() -> No
 
 @pytest.mark.parametrize("seed", [0, None])
 @pytest.mark.parametrize("change", ["gone", "larger", "new"])
-def test_a_change_of_one_sample_leaves_nearly_all_shards_as_they_are(
-    seed: int | None, change: str
-) -> None:
+def test_a_change_of_one_sample_keeps_nearly_all_shards(seed: int | None, change: str) -> None:
     rng = np.random.default_rng(0)
     sizes = rng.integers(5_000, 200_000, 5_000).tolist()
 

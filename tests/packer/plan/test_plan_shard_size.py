@@ -14,6 +14,7 @@ from packer.samples.table import SampleTable
 from reader.format import Manifest
 
 MB = 10**6
+PLAIN = ("--png", "verbatim", "--jobs", 1)
 
 
 @pytest.mark.parametrize(
@@ -23,16 +24,12 @@ MB = 10**6
         *((10**10, 100 * MB), (64 * 10**9, 10**9), (10**15, 10**9)),
     ],
 )
-def test_a_small_dataset_has_small_shards_and_a_large_one_those_of_a_gigabyte(
-    total: int, size: int
-) -> None:
+def test_larger_datasets_have_larger_shards_up_to_a_gigabyte(total: int, size: int) -> None:
     assert default_shard_size(total)[0] == size
 
 
 @given(st.integers(0, 10**13))
-def test_there_are_64_shards_or_they_are_as_small_as_any_and_never_needlessly_many(
-    total: int,
-) -> None:
+def test_there_are_64_shards_unless_they_would_be_smaller_than_any(total: int) -> None:
     size, reason = default_shard_size(total)
     assert total // size >= 64 or size == 10 * MB
     assert total // size <= 160 or size == 10**9
@@ -66,19 +63,16 @@ def images(tmp_path: Path) -> Path:
     return folder.parent
 
 
-def test_pack_info_and_a_dry_run_agree_on_the_shards_and_an_append_goes_on(
-    images: Path, tmp_path: Path
-) -> None:
-    dst = tmp_path / "dst"
+def test_pack_info_and_a_dry_run_agree_on_the_shards(images: Path, dst: Path) -> None:
     planned = json.loads(
-        call_packer("pack", images, dst, "--as", "folder", "--dry-run", "--json").stdout
+        call_packer("pack", images, dst, "--as", "folder", *PLAIN, "--dry-run", "--json").stdout
     )
-    assert call_packer("pack", images, dst, "--as", "folder", "--quiet").returncode == 0
+    call_packer("pack", images, dst, "--as", "folder", *PLAIN, "--quiet", code=0)
     packed = Manifest.load(dst)
     assert [shard.file for shard in packed.shards] == [shard["file"] for shard in planned["shards"]]
     assert len(packed.shards) == 2
     found = json.loads(call_packer("info", dst, "--json").stdout)
     assert max(shard.bytes for shard in packed.shards) <= found["shard_size"] == 10 * MB
     Image.new("RGB", (8, 8)).save(images / "noise" / "new.png")
-    assert call_packer("pack", images, dst, "--as", "folder", "--quiet", "--append").returncode == 0
+    call_packer("pack", images, dst, "--as", "folder", *PLAIN, "--quiet", "--append", code=0)
     assert len(Manifest.load(dst).shards) == 3

@@ -69,10 +69,8 @@ def test_a_key_comes_once_and_the_second_is_named() -> None:
 
 
 def test_dedupe_leaves_out_the_later_of_equal_images_and_reads_no_other() -> None:
-    source = Given(
-        [sample("a", size=3), sample("b", size=3), sample("c", size=3), sample("d", size=4)],
-        {"a": b"one", "b": b"two", "c": b"one"},
-    )
+    samples = [sample(name, size=3 + (name == "d")) for name in "abcd"]
+    source = Given(samples, {"a": b"one", "b": b"two", "c": b"one"})
     result = scanned(source, dedupe=True)
     assert names(result) == ["a", "b", "d"]
     (copy,) = result.listing.skipped

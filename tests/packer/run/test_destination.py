@@ -47,15 +47,11 @@ def test_a_folder_by_its_url_is_made(upload: Upload, packed: Path, tmp_path: Pat
     upload(dst=f"file://{tmp_path}/not%20there/shards", storage_options=None)
     assert files_of(tmp_path / "not there" / "shards") == files_of(packed)
     (tmp_path / "file").touch()
-    with pytest.raises(
-        reader.StoreError, match="/file/shards: the folder cannot be created: Not a d"
-    ):
+    with pytest.raises(reader.StoreError, match="/file/shards: the folder cannot be created"):
         upload(dst=f"file://{tmp_path}/file/shards", storage_options=None)
 
 
-def test_a_lost_answer_to_a_create_is_no_failure(
-    store: S3Server, upload: Upload, packed: Path
-) -> None:
+def test_a_lost_answer_is_no_failure(store: S3Server, upload: Upload, packed: Path) -> None:
     lost: set[str] = set()
 
     def once(name: str) -> bool:
@@ -77,9 +73,7 @@ def settled(store: S3Server) -> dict[str, bytes]:
     return now
 
 
-def test_another_run_is_refused_by_name_before_anything_is_written(
-    store: S3Server, upload: Upload, tmp_path: Path
-) -> None:
+def test_another_run_is_refused_by_name(store: S3Server, upload: Upload, tmp_path: Path) -> None:
     store.fault = lambda handler: 403 if handler.path.endswith("2.tar") else None
     with pytest.raises(packer.PackingFailed, match="run the same command again to continue"):
         upload()
@@ -103,24 +97,18 @@ def test_what_nobody_of_ours_has_written_stays(store: S3Server, upload: Upload) 
     assert store.objects("shards") == {"shard-000001.tar": b"mine"}
 
 
-def test_a_shard_that_another_has_written_meanwhile_stays_and_is_named(
-    store: S3Server, upload: Upload
-) -> None:
+def test_a_shard_that_another_wrote_meanwhile_stays(store: S3Server, upload: Upload) -> None:
     def write(handler: Any) -> None:
         if handler.command == "PUT" and handler.path.endswith("1.tar"):
             (store.folder / "shards" / "shard-000001.tar").write_bytes(b"theirs")
 
     store.fault = write
-    with pytest.raises(
-        packer.UnusableInput, match=r"shard-000001\.tar already exists, with other content"
-    ):
+    with pytest.raises(packer.UnusableInput, match=r"shard-000001\.tar already exists"):
         upload()
     assert store.objects("shards")["shard-000001.tar"] == b"theirs"
 
 
-def test_overwrite_removes_the_dataset_and_nothing_else(
-    store: S3Server, upload: Upload, packed: Path
-) -> None:
+def test_overwrite_removes_only_the_dataset(store: S3Server, upload: Upload, packed: Path) -> None:
     upload(shard_samples=3)
     (store.folder / "shards" / "notes.txt").write_text("mine")
     upload(overwrite=True)
@@ -198,7 +186,7 @@ def test_a_store_that_ignores_conditions_is_said_and_nothing_is_replaced_in_it(
 
 
 @pytest.mark.parametrize("is_found_by", ["the scan", "its pixels"])
-def test_what_is_rejected_is_uploaded_when_it_is_mended(
+def test_what_was_rejected_is_uploaded_later(
     store: S3Server, upload: Upload, tmp_path: Path, is_found_by: str
 ) -> None:
     images = make_folder(tmp_path / "images", classes=1, images=6)
@@ -244,8 +232,7 @@ def test_parts_on_machines_that_share_no_disk_are_joined_by_a_command_without_pa
     command = ["pack", source, "s3://bucket/shards", "--shard-samples", 10, "--jobs", 1]
     for part in ("1/2", "2/2"):
         scratch = tmp_path / part.replace("/", "-")
-        done = call_packer(*command, "--scratch", scratch, "--part", part, "--json")
-        assert done.returncode == 0, done.stderr
+        done = call_packer(*command, "--scratch", scratch, "--part", part, "--json", code=0)
     assert '"missing": 0' in done.stdout
     done = call_packer(*command, "--scratch", tmp_path / "joined")
     assert "(0 written now)" in done.stdout, done.stderr
@@ -264,7 +251,7 @@ def test_parts_on_machines_that_share_no_disk_are_joined_by_a_command_without_pa
         ("s3://bucket/x", {"storage_options": ["S3CR3T"]}, r"storage_options must be a dict"),
     ],
 )
-def test_a_place_that_cannot_be_written_to_is_a_sentence(
+def test_a_destination_is_writable(
     upload: Upload, dst: str, options: dict[str, Any], told: str
 ) -> None:
     with pytest.raises(packer.ShardfeedError, match=told) as raised:

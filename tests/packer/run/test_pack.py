@@ -18,7 +18,7 @@ from finished import verify
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from image_folder import image_folder
-from made_images import encode, make_folder, make_image, turned
+from made_images import encode, make_folder, make_image, turned, write_files
 from packing import files_of, pack, run_pack, samples_of
 from PIL import Image
 from safetensors import safe_open
@@ -35,16 +35,11 @@ from packer.run.report import PackReport
 from reader.format import FormatError, Index, Manifest
 
 Zoo = tuple[Path, dict[str, bytes], dict[str, str]]
+PackedZoo = tuple[Path, PackReport]
 
-WRONG_EXTENSIONS = {
-    "JPEG": "cat/jpeg.png",
-    "PNG": "cat/png.jpg",
-    "WEBP": "cat/webp.bmp",
-    "BMP": "cat/bmp.gif",
-    "GIF": "cat/gif.webp",
-    "TIFF": "cat/tiff.ppm",
-    "PPM": "cat/ppm.tiff",
-}
+WRONG_EXTENSIONS = {"JPEG": "cat/jpeg.png", "PNG": "cat/png.jpg", "WEBP": "cat/webp.bmp"}
+WRONG_EXTENSIONS |= {"BMP": "cat/bmp.gif", "GIF": "cat/gif.webp", "TIFF": "cat/tiff.ppm"}
+WRONG_EXTENSIONS["PPM"] = "cat/ppm.tiff"
 ODD_NAMES = [
     *("cat/a.b.jpg", "cat/a.c.jpg", "cat/x.jpg", "cat/x.png", "cat/with some space.jpg"),
     *("cat/猫.jpg", os.fsdecode(b"cat/\xff\xe9.jpg"), "cat/line\nbreak.jpg", "cat/50%.jpg"),
@@ -67,9 +62,7 @@ def zoo(tmp_path_factory: pytest.TempPathFactory) -> Zoo:
         good[f"dog v1.0/turned {kind}"] = encode(image, kind, exif=turned(6))
     bad = {f"cat/cut.{kind}": whole[kind][: len(whole[kind]) // 2] for kind in WRONG_EXTENSIONS}
     bad |= {"cat/text.jpg": b"some text", "cat/empty.jpg": b"", "stray.jpg": whole["JPEG"]}
-    for name, data in (good | bad).items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_bytes(data)
+    write_files(root, good | bad)
     (root / "cat" / ".DS_Store").write_bytes(b"litter")
     os.mkfifo(root / "cat" / "fifo.jpg")
     links = {"cat/nowhere.jpg": "missing", "cat/itself.jpg": "itself.jpg", "cat/loop": ".."}
@@ -87,7 +80,7 @@ def zoo(tmp_path_factory: pytest.TempPathFactory) -> Zoo:
 
 
 @pytest.fixture(scope="module")
-def packed_zoo(tmp_path_factory: pytest.TempPathFactory, zoo: Zoo) -> tuple[Path, PackReport]:
+def packed_zoo(tmp_path_factory: pytest.TempPathFactory, zoo: Zoo) -> PackedZoo:
     dst = tmp_path_factory.mktemp("packed") / "zoo"
     report = run_pack(zoo[0], dst, jobs=2, skip_rejected=True, shard_samples=5, jpeg="verbatim")
     return dst, report
@@ -112,17 +105,13 @@ def stamps(folder: Path) -> dict[str, tuple[int, int]]:
     return {path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in folder.iterdir()}
 
 
-def test_every_good_file_is_packed_with_its_own_bytes(
-    zoo: Zoo, packed_zoo: tuple[Path, PackReport]
-) -> None:
+def test_every_good_file_is_packed_with_its_own_bytes(zoo: Zoo, packed_zoo: PackedZoo) -> None:
     samples = samples_of(packed_zoo[0])
     assert len(samples) == len(zoo[1])
     assert {sample.name: sample.data for sample in samples} == zoo[1]
 
 
-def test_every_bad_file_is_named_with_its_reason_and_litter_is_none(
-    zoo: Zoo, packed_zoo: tuple[Path, PackReport]
-) -> None:
+def test_every_bad_file_is_named_with_its_reason(zoo: Zoo, packed_zoo: PackedZoo) -> None:
     rejected = dict(packed_zoo[1].rejected)
     assert len(rejected) == len(packed_zoo[1].rejected)
     assert rejected.keys() == zoo[2].keys()
@@ -132,21 +121,19 @@ def test_every_bad_file_is_named_with_its_reason_and_litter_is_none(
     assert [name for name, _ in packed_zoo[1].ignored] == ["cat/.DS_Store"]
 
 
-def test_every_sample_has_a_key_of_its_own_that_gives_back_its_name(
-    packed_zoo: tuple[Path, PackReport],
-) -> None:
+def test_every_sample_has_a_key_of_its_own_that_gives_back_its_name(packed_zoo: PackedZoo) -> None:
     samples = samples_of(packed_zoo[0])
     assert len({sample.key for sample in samples}) == len(samples)
     for sample in samples:
         assert unescape(sample.key) in (sample.name, os.path.splitext(sample.name)[0])
 
 
-def test_the_index_tells_orientation_and_size(packed_zoo: tuple[Path, PackReport]) -> None:
+def test_the_index_tells_orientation_and_size(packed_zoo: PackedZoo) -> None:
     turned = [sample for sample in samples_of(packed_zoo[0]) if "turned" in sample.name]
     assert [(sample.orientation, sample.size) for sample in turned] == [(6, (40, 50))] * 2
 
 
-def test_stock_webdataset_reads_every_sample(zoo: Zoo, packed_zoo: tuple[Path, PackReport]) -> None:
+def test_stock_webdataset_reads_every_sample(zoo: Zoo, packed_zoo: PackedZoo) -> None:
     classes = sorted({name.split("/")[0] for name in zoo[1]}, key=os.fsencode)
     assert list(Manifest.load(packed_zoo[0]).classes) == classes
     expected = {
@@ -170,15 +157,11 @@ def test_tiling_changes_no_pixel_for_any_number_of_processes(tmp_path: Path, zoo
             np.testing.assert_array_equal(pixels, simplejpeg.decode_jpeg(source))
         else:
             assert sample.data == source
-    assert {key: data for key, (data, _) in read_with_webdataset(tmp_path / "1").items()} == {
-        sample.key: sample.data for sample in samples
-    }
 
 
 def test_bad_files_stop_a_run_before_it_writes_and_one_process_writes_what_two_do(
-    tmp_path: Path, zoo: Zoo, packed_zoo: tuple[Path, PackReport]
+    dst: Path, zoo: Zoo, packed_zoo: PackedZoo
 ) -> None:
-    dst = tmp_path / "dst"
     with pytest.raises(Rejected, match="do not belong to it") as caught:
         run_pack(zoo[0], dst, shard_samples=5, jpeg="verbatim")
     assert {name for name, _ in caught.value.files} < zoo[2].keys()
@@ -187,36 +170,32 @@ def test_bad_files_stop_a_run_before_it_writes_and_one_process_writes_what_two_d
     assert files_of(dst) == files_of(packed_zoo[0])
 
 
-def test_class_folders_without_images_are_refused_unless_a_list_of_classes_keeps_them(
-    tmp_path: Path, own_source: Path
-) -> None:
+def test_class_folders_without_images_need_a_list_of_classes(dst: Path, own_source: Path) -> None:
     for name in ("empty", "void"):
         (own_source / name).mkdir()
     with pytest.raises(Rejected, match="leave out the classes") as caught:
-        packer.pack(own_source, tmp_path / "dst", progress=False)
+        packer.pack(own_source, dst, progress=False)
     assert [name for name, _ in caught.value.files] == ["empty/", "void/"]
     assert {"on_error", "classes"} <= set(re.findall(r"\w+", str(caught.value)))
-    assert not (tmp_path / "dst").exists()
+    assert not (dst).exists()
     names = ["void", "empty", "class0", "class1", "class2"]
-    packer.pack(own_source, tmp_path / "dst", progress=False, classes=names, jpeg="verbatim")
-    assert Manifest.load(tmp_path / "dst").classes == tuple(names)
+    packer.pack(own_source, dst, progress=False, classes=names, jpeg="verbatim")
+    assert Manifest.load(dst).classes == tuple(names)
 
 
-def test_a_second_run_does_nothing_and_reports_the_same(tmp_path: Path, source: Path) -> None:
-    first = run_pack(source, tmp_path / "dst", shard_samples=10)
-    before = stamps(tmp_path / "dst")
-    second = run_pack(source, tmp_path / "dst", jobs=2, shard_samples=10)
-    assert stamps(tmp_path / "dst") == before
+def test_a_second_run_does_nothing_and_reports_the_same(dst: Path, source: Path) -> None:
+    first = run_pack(source, dst, shard_samples=10)
+    before = stamps(dst)
+    second = run_pack(source, dst, jobs=2, shard_samples=10)
+    assert stamps(dst) == before
     assert (first.shards_written, second.shards_written) == (4, 0)
-    written = sum(path.stat().st_size for path in (tmp_path / "dst").glob("shard-*"))
+    written = sum(path.stat().st_size for path in (dst).glob("shard-*"))
     for report in (first, second):
         assert (report.samples, report.classes, report.shards) == (39, 3, 4)
         assert (report.bytes, report.rejected, report.ignored) == (written, [], [])
 
 
-def test_the_library_of_safetensors_reads_every_index(
-    packed_zoo: tuple[Path, PackReport],
-) -> None:
+def test_the_library_of_safetensors_reads_every_index(packed_zoo: PackedZoo) -> None:
     paths = sorted(packed_zoo[0].glob("*.safetensors"))
     assert paths
     for path in paths:
@@ -228,13 +207,11 @@ def test_the_library_of_safetensors_reads_every_index(
             assert file.metadata() == index.metadata
 
 
-def test_a_copy_of_the_source_gives_the_same_files(
-    tmp_path: Path, own_source: Path, packed: Path
-) -> None:
+def test_a_copy_of_a_source_gives_the_same_files(dst: Path, own_source: Path, packed: Path) -> None:
     for path in own_source.rglob("*.jpg"):
         os.utime(path, ns=(0, 10**18))
-    run_pack(own_source, tmp_path / "dst", shard_samples=10)
-    assert files_of(tmp_path / "dst") == files_of(packed)
+    run_pack(own_source, dst, shard_samples=10)
+    assert files_of(dst) == files_of(packed)
 
 
 def test_a_packed_folder_holds_shards_indexes_and_dataset_json_alone(packed: Path) -> None:
@@ -245,17 +222,15 @@ def test_a_packed_folder_holds_shards_indexes_and_dataset_json_alone(packed: Pat
     ]
 
 
-def test_without_a_shuffle_samples_come_in_the_order_of_imagefolder(
-    tmp_path: Path, own_source: Path
-) -> None:
+def test_unshuffled_samples_have_the_order_of_imagefolder(dst: Path, own_source: Path) -> None:
     deep = own_source / "class1"
     for folder, number in (("b", 3), ("a-b", 4), ("a", 5), ("a/c", 6)):
         (deep / folder).mkdir(exist_ok=True)
         (deep / f"image{number:03d}.jpg").rename(deep / folder / "image.jpg")
-    run_pack(own_source, tmp_path / "dst", seed=None, shard_samples=4)
-    samples = samples_of(tmp_path / "dst")
+    run_pack(own_source, dst, seed=None, shard_samples=4)
+    samples = samples_of(dst)
     assert [(s.name, s.label) for s in samples] == list(image_folder(own_source))
-    assert Manifest.load(tmp_path / "dst").classes == ("class0", "class1", "class2")
+    assert Manifest.load(dst).classes == ("class0", "class1", "class2")
 
 
 def test_a_shuffle_mixes_the_classes_and_keeps_the_labels(source: Path, packed: Path) -> None:
@@ -266,29 +241,22 @@ def test_a_shuffle_mixes_the_classes_and_keeps_the_labels(source: Path, packed: 
     assert all(sample.label_data == b"%d" % sample.label for sample in samples)
 
 
-def test_class_folders_without_images_can_be_skipped_and_the_others_move_up(
-    tmp_path: Path, own_source: Path, packed: Path
-) -> None:
+def test_folders_without_images_can_be_skipped(dst: Path, own_source: Path, packed: Path) -> None:
     (own_source / "an empty class").mkdir()
-    (own_source / "class01" / "deep").mkdir(parents=True)
-    (own_source / "class01" / "deep" / "empty.jpg").touch()
-    (own_source / ".hidden").mkdir()
-    (own_source / ".hidden" / "image-checkpoint.jpg").write_bytes(b"x")
-    report = run_pack(own_source, tmp_path / "dst", skip_rejected=True, shard_samples=10)
+    write_files(own_source, {"class01/deep/empty.jpg": "", ".hidden/image-checkpoint.jpg": "x"})
+    report = run_pack(own_source, dst, skip_rejected=True, shard_samples=10)
     assert dict(report.rejected) == {
         ".hidden": "it is a hidden folder",
         "an empty class/": "it is a class folder without images",
         "class01/": "it is a class folder whose images are all rejected",
         "class01/deep/empty.jpg": "it is empty",
     }
-    assert Manifest.load(tmp_path / "dst").classes == ("class0", "class1", "class2")
+    assert Manifest.load(dst).classes == ("class0", "class1", "class2")
     tars = {name: data for name, data in files_of(packed).items() if name.endswith(".tar")}
-    assert tars.items() <= files_of(tmp_path / "dst").items()
+    assert tars.items() <= files_of(dst).items()
 
 
-def test_a_class_whose_every_file_is_damaged_can_be_skipped_and_keeps_its_number(
-    tmp_path: Path, own_source: Path
-) -> None:
+def test_a_class_of_damaged_files_keeps_its_number(tmp_path: Path, own_source: Path) -> None:
     (own_source / "class00").mkdir()
     (own_source / "class00" / "a.jpg").write_text("text")
     with pytest.raises(Rejected):
@@ -304,20 +272,15 @@ def test_a_class_whose_every_file_is_damaged_can_be_skipped_and_keeps_its_number
 
 
 def test_a_source_of_damaged_files_alone_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "src").mkdir()
-    for number in range(12):
-        (tmp_path / "src" / f"{number:02}.jpg").write_text("text")
+    write_files(tmp_path / "src", {f"{number:02}.jpg": "text" for number in range(12)})
     with pytest.raises(NothingToPack, match="12 files: it is not an image") as caught:
         run_pack(tmp_path / "src", tmp_path / "dst", skip_rejected=True)
     assert len(caught.value.files) == 12
     assert not (tmp_path / "dst" / "dataset.json").exists()
 
 
-def test_what_the_scan_rejects_is_told_before_anything_is_packed(
-    tmp_path: Path, own_source: Path
-) -> None:
+def test_what_the_scan_rejects_is_told_before_packing(dst: Path, own_source: Path) -> None:
     (own_source / "class0" / "empty.jpg").touch()
-    dst = tmp_path / "dst"
     told = []
 
     class Told(Progress):
@@ -328,8 +291,8 @@ def test_what_the_scan_rejects_is_told_before_anything_is_packed(
     assert told == [([("class0/empty.jpg", "it is empty")], False)]
 
 
-def test_a_folder_that_may_not_be_read_is_named_as_such(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, own_source: Path
+def test_a_folder_that_may_not_be_read_is_named(
+    monkeypatch: pytest.MonkeyPatch, dst: Path, own_source: Path
 ) -> None:
     scandir = os.scandir
 
@@ -340,11 +303,11 @@ def test_a_folder_that_may_not_be_read_is_named_as_such(
 
     monkeypatch.setattr(os, "scandir", refuse)
     with pytest.raises(Rejected) as caught:
-        run_pack(own_source, tmp_path / "dst")
+        run_pack(own_source, dst)
     named = [(name, reason) for name, reason in caught.value.files if "class1" in name]
     assert named == [("class1", "the folder cannot be read: Permission denied")]
     with pytest.raises(UnusableInput, match=r"class1 .*: Permission denied"):
-        run_pack(own_source / "class1", tmp_path / "dst")
+        run_pack(own_source / "class1", dst)
 
 
 @pytest.mark.parametrize(
@@ -355,9 +318,7 @@ def test_a_folder_that_may_not_be_read_is_named_as_such(
     ],
     ids=str,
 )
-def test_other_options_are_refused_and_nothing_is_touched(
-    source: Path, packed: Path, options: dict[str, Any]
-) -> None:
+def test_other_options_are_refused(source: Path, packed: Path, options: dict[str, Any]) -> None:
     before = stamps(packed)
     (name,) = options
     with pytest.raises(UnusableInput, match=rf"packed with other options: {name} \(.* now\)\. "):
@@ -392,22 +353,16 @@ def test_a_changed_source_is_refused_and_nothing_is_touched(
     assert stamps(packed) == before
 
 
-def test_overwriting_replaces_the_dataset_and_keeps_foreign_files(
-    tmp_path: Path, source: Path, packed: Path
-) -> None:
-    dst = tmp_path / "dst"
+def test_overwriting_keeps_foreign_files(dst: Path, source: Path, packed: Path) -> None:
     run_pack(source, dst, shard_samples=1, seed=5)
-    foreign = {"notes.txt": b"mine", "photos.tar": b"mine", "sub/shard-000000.tar": b"mine"}
-    (dst / "sub").mkdir()
-    for name, data in foreign.items():
-        (dst / name).write_bytes(data)
+    names = "notes.txt", "photos.tar", "shard-notes.tar", "shard-0.txt", "sub/shard-000000.tar"
+    foreign = dict.fromkeys(names, b"mine")
+    write_files(dst, foreign)
     pack(source, dst, PackOptions(shard_samples=10), jobs=1, overwrite=True)
     assert files_of(dst) == files_of(packed) | foreign
 
 
-def test_a_damaged_dataset_is_refused_and_can_be_overwritten(
-    tmp_path: Path, source: Path, packed: Path
-) -> None:
+def test_a_damaged_dataset_can_be_overwritten(tmp_path: Path, source: Path, packed: Path) -> None:
     dst = shutil.copytree(packed, tmp_path / "dst")
     (dst / "dataset.json").write_text("{")
     with pytest.raises(FormatError, match="damaged"):
@@ -424,9 +379,7 @@ def test_a_destination_within_the_source_is_refused(own_source: Path, where: str
     assert sorted(path.name for path in own_source.iterdir()) == ["class0", "class1", "class2"]
 
 
-def test_a_repeated_record_is_refused_with_both_lines_and_not_to_be_appended(
-    tmp_path: Path, own_source: Path
-) -> None:
+def test_a_repeated_record_is_refused_with_both_lines(tmp_path: Path, own_source: Path) -> None:
     table = tmp_path / "t.csv"
     names = sorted(str(path) for path in own_source.rglob("*.jpg"))
     table.write_text("\n".join(["image", *names, names[1]]) + "\n")
@@ -440,12 +393,10 @@ def test_a_repeated_record_is_refused_with_both_lines_and_not_to_be_appended(
     assert not any("--append" in remark for remark in report.remarks)
 
 
-def test_to_go_on_without_files_is_proposed_for_few_damaged_ones_alone(
-    tmp_path: Path, own_source: Path
-) -> None:
+def test_skipping_is_proposed_only_for_few_damaged_files(dst: Path, own_source: Path) -> None:
     def refusal() -> str:
         with pytest.raises(Rejected) as caught:
-            run_pack(own_source, tmp_path / "dst")
+            run_pack(own_source, dst)
         return str(caught.value)
 
     (own_source / "class0" / "bad.jpg").write_bytes(b"")
@@ -459,21 +410,14 @@ def test_to_go_on_without_files_is_proposed_for_few_damaged_ones_alone(
     assert "--on-error skip" not in refusal()
 
 
-def test_wrong_annotations_and_damaged_pixels_are_named_in_one_run_and_can_be_skipped(
-    tmp_path: Path, source: Path
-) -> None:
+def test_wrong_annotations_and_pixels_are_named_in_one_run(tmp_path: Path, source: Path) -> None:
     root, dst = tmp_path / "root", tmp_path / "dst"
     image = (source / "class0" / "image000.jpg").read_bytes()
-    for number in range(8):
-        for folder, name, data in (
-            ("images", f"{number}.jpg", image),
-            ("labels", f"{number}.txt", b"0 0.5 0.5 0.2 0.2\n"),
-        ):
-            (root / folder).mkdir(parents=True, exist_ok=True)
-            (root / folder / name).write_bytes(data)
-    (root / "data.yaml").write_text("train: images\nnc: 80\n")
-    (root / "labels" / "3.txt").write_text("0 0.5 0.5 0.2 0.2\n\n99 0.5 0.5 0.2 0.2\n")
-    (root / "images" / "7.jpg").write_bytes(image[:400])
+    write_files(root, {f"images/{number}.jpg": image for number in range(7)})
+    write_files(root, {f"labels/{number}.txt": "0 0.5 0.5 0.2 0.2\n" for number in range(8)})
+    others = {"data.yaml": "train: images\nnc: 80\n", "images/7.jpg": image[:400]}
+    others["labels/3.txt"] = "0 0.5 0.5 0.2 0.2\n\n99 0.5 0.5 0.2 0.2\n"
+    write_files(root, others)
     with pytest.raises(Rejected, match=r"Or leave them out: packer pack .* --on-error skip") as got:
         run_pack(root, dst, shard_samples=2)
     reasons = dict(got.value.files)
@@ -528,11 +472,7 @@ def test_a_stopped_run_goes_on_with_a_changed_source_to_the_bytes_of_a_fresh_one
         root, dst = make_folder(Path(folder, "src"), images=4), Path(folder, "dst")
         paths, bad = sorted(root.rglob("*.jpg")), root / "class0" / "bad.jpg"
         bad.write_text("text")
-        options: dict[str, Any] = {
-            "source": SourceOptions(kind="folder"),
-            "jpeg": "verbatim",
-            **cap,
-        }
+        options: dict[str, Any] = {"source": SourceOptions(kind="folder"), "jpeg": "verbatim"} | cap
         with pytest.raises(Rejected):
             run_pack(root, dst, **options)
         image = paths[3].read_bytes()
@@ -553,10 +493,10 @@ def test_a_stopped_run_goes_on_with_a_changed_source_to_the_bytes_of_a_fresh_one
         assert files_of(dst) == files_of(Path(folder, "anew"))
 
 
-def test_the_versions_of_what_tiles_are_told_and_other_ones_do_not_go_on(
-    tmp_path: Path, own_source: Path, monkeypatch: pytest.MonkeyPatch
+def test_another_version_of_the_tiler_does_not_go_on(
+    dst: Path, own_source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    dst, bad = tmp_path / "dst", own_source / "class0" / "bad.jpg"
+    bad = own_source / "class0" / "bad.jpg"
     bad.write_bytes(bytes(100) + b"\xff\xd8")
     with pytest.raises(Rejected):
         run_pack(own_source, dst)
@@ -585,9 +525,7 @@ def test_compiling_is_announced_once_and_only_where_jpegs_are_tiled(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(compiling, "is_complete", lambda: False)
-    png = tmp_path / "pngs" / "one.PNG"
-    png.parent.mkdir()
-    make_image(0, 20, 30).save(png, "PNG")
+    png = write_files(tmp_path / "pngs", {"one.PNG": make_image(0, 20, 30)}) / "one.PNG"
     jpeg = next(source.rglob("*.jpg"))
     packer.pack(png.parent, tmp_path / "files")
     packer.pack(iter([{"image": str(png)}]), tmp_path / "items")
@@ -603,10 +541,8 @@ def test_compiling_is_announced_once_and_only_where_jpegs_are_tiled(
 
 def test_no_shard_is_larger_than_it_may_be_where_names_are_long(tmp_path: Path) -> None:
     folder = tmp_path / "src" / ("很长的名字" * 15) / ("很长的名字" * 15)
-    folder.mkdir(parents=True)
-    for number in range(40):
-        data = encode(Image.new("RGB", (8, 8), (number, 0, 0)), "JPEG")
-        (folder / f"{number:02d}.jpg").write_bytes(data)
+    images = {f"{number:02d}.jpg": Image.new("RGB", (8, 8), (number, 0, 0)) for number in range(40)}
+    write_files(folder, images)
     one = SourceOptions(kind="folder")
     run_pack(tmp_path / "src", tmp_path / "dst", source=one, shard_size=30_000, jpeg="verbatim")
     sizes = [path.stat().st_size for path in (tmp_path / "dst").glob("*.tar")]
@@ -629,9 +565,9 @@ class DuringPacking(Progress):
 
 @pytest.mark.parametrize("harm", ["vanishes", "is cut", "cannot be opened"])
 def test_a_file_that_could_not_be_read_is_packed_by_the_next_run(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, own_source: Path, packed: Path, harm: str
+    monkeypatch: pytest.MonkeyPatch, dst: Path, own_source: Path, packed: Path, harm: str
 ) -> None:
-    path, dst = own_source / "class0" / "image000.jpg", tmp_path / "dst"
+    path = own_source / "class0" / "image000.jpg"
     content, status = path.read_bytes(), path.stat()
     opened = os.open
 
@@ -681,9 +617,7 @@ def test_no_file_is_rejected_because_the_source_has_gone(
     assert files_of(dst) == files_of(packed)
 
 
-def test_a_disk_that_fails_in_the_scan_changes_nothing(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, source: Path
-) -> None:
+def test_a_failing_disk_is_named(monkeypatch: pytest.MonkeyPatch, dst: Path, source: Path) -> None:
     """If the file were left out, the next run would find another source, and be refused."""
     stat = os.stat
 
@@ -694,8 +628,8 @@ def test_a_disk_that_fails_in_the_scan_changes_nothing(
 
     monkeypatch.setattr(os, "stat", fail)
     with pytest.raises(OSError, match=r"Input/output error.*class1/image003\.jpg"):
-        run_pack(source, tmp_path / "dst", skip_rejected=True)
-    assert not (tmp_path / "dst").exists()
+        run_pack(source, dst, skip_rejected=True)
+    assert not (dst).exists()
 
 
 @pytest.mark.parametrize(
@@ -708,15 +642,9 @@ def test_a_disk_that_fails_in_the_scan_changes_nothing(
     ],
 )
 def test_a_full_disk_is_named_and_the_next_run_finishes(
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    source: Path,
-    packed: Path,
-    call: str,
-    what: str,
+    monkeypatch: pytest.MonkeyPatch, dst: Path, source: Path, packed: Path, call: str, what: str
 ) -> None:
     """The disk is full from the moment on when `what` is to be written out, or renamed."""
-    dst = tmp_path / "dst"
     sound = getattr(os, call)
 
     def full(first: Any, *others: Any) -> Any:

@@ -60,10 +60,7 @@ def counts(report: PartReport) -> tuple[int, int, int]:
     return report.shards, report.shards_written, report.missing
 
 
-def test_parts_and_a_last_command_write_what_one_command_writes(
-    tmp_path: Path, many: Path, whole: Path
-) -> None:
-    dst = tmp_path / "dst"
+def test_parts_and_a_last_command_write_what_one_writes(dst: Path, many: Path, whole: Path) -> None:
     assert counts(packed(many, dst, "2/3")) == (3, 3, 5)
     assert tars(dst) == [f"shard-{number:06d}.tar" for number in (1, 4, 7)]
     assert counts(packed(many, dst, "2/3")) == (3, 0, 5)
@@ -78,10 +75,8 @@ def test_parts_and_a_last_command_write_what_one_command_writes(
 
 
 @pytest.mark.parametrize("cut", [0, 1, 100, -1])
-def test_a_scan_that_was_cut_short_is_made_again(
-    tmp_path: Path, many: Path, whole: Path, cut: int
-) -> None:
-    dst, progress = tmp_path / "dst", Phases()
+def test_a_scan_that_was_cut_is_made_again(dst: Path, many: Path, whole: Path, cut: int) -> None:
+    progress = Phases()
     packed(many, dst, "1/2")
     kept = dst / ".packing.scan"
     os.truncate(kept, cut % kept.stat().st_size)
@@ -91,23 +86,17 @@ def test_a_scan_that_was_cut_short_is_made_again(
     assert files_of(dst) == files_of(whole)
 
 
-def test_two_parts_of_one_number_are_not_at_work_at_once(tmp_path: Path, many: Path) -> None:
-    dst = tmp_path / "dst"
+def test_two_parts_of_one_number_are_not_at_work_at_once(dst: Path, many: Path) -> None:
 
     def again() -> None:
-        with pytest.raises(
-            UnusableInput, match=rf"part 1/2 \(process {os.getpid()} on .*\) is already at"
-        ):
+        with pytest.raises(UnusableInput, match=rf"part 1/2 \(process {os.getpid()} on .*\) is"):
             packed(many, dst, "1/2")
         assert counts(packed(many, dst, "2/2"))[1] == 4
 
     assert counts(packed(many, dst, "1/2", progress=Phases(again))) == (4, 4, 0)
 
 
-def test_nothing_is_committed_while_a_part_is_at_work(
-    tmp_path: Path, many: Path, whole: Path
-) -> None:
-    dst = tmp_path / "dst"
+def test_nothing_is_committed_while_a_part_is_at_work(dst: Path, many: Path, whole: Path) -> None:
 
     def commit() -> None:
         (dst / ".shard-000000.tar.tmp-elsewhere-7-0a").write_bytes(b"half")
@@ -121,8 +110,7 @@ def test_nothing_is_committed_while_a_part_is_at_work(
     assert files_of(dst) == files_of(whole)
 
 
-def test_a_part_does_not_begin_while_all_is_packed(tmp_path: Path, many: Path) -> None:
-    dst = tmp_path / "dst"
+def test_a_part_does_not_begin_while_all_is_packed(dst: Path, many: Path) -> None:
 
     def part() -> None:
         with pytest.raises(UnusableInput, match="another packer is at work there"):
@@ -142,9 +130,8 @@ def test_a_part_does_not_begin_while_all_is_packed(tmp_path: Path, many: Path) -
     ],
 )
 def test_a_part_with_other_options_or_versions_is_refused_by_name(
-    tmp_path: Path, many: Path, monkeypatch: pytest.MonkeyPatch, other: dict[str, Any], told: str
+    dst: Path, many: Path, monkeypatch: pytest.MonkeyPatch, other: dict[str, Any], told: str
 ) -> None:
-    dst = tmp_path / "dst"
     packed(many, dst, "1/2")
     before = files_of(dst)
     if version := other.pop("version", None):
@@ -154,9 +141,7 @@ def test_a_part_with_other_options_or_versions_is_refused_by_name(
     assert files_of(dst) == before
 
 
-def test_a_file_that_changes_between_parts_is_named_and_the_next_part_scans_again(
-    tmp_path: Path, many: Path
-) -> None:
+def test_a_file_that_changes_between_parts_is_named(tmp_path: Path, many: Path) -> None:
     src, dst = shutil.copytree(many, tmp_path / "src"), tmp_path / "dst"
     packed(src, dst, "1/2")
     changed = []
@@ -177,9 +162,7 @@ def test_a_file_that_changes_between_parts_is_named_and_the_next_part_scans_agai
     assert files_of(dst) == files_of(tmp_path / "whole")
 
 
-def test_while_others_are_at_work_a_changed_source_is_not_scanned_again(
-    tmp_path: Path, many: Path
-) -> None:
+def test_while_others_work_a_changed_source_is_not_scanned(tmp_path: Path, many: Path) -> None:
     src, dst = shutil.copytree(many, tmp_path / "src"), tmp_path / "dst"
 
     def others() -> None:
@@ -196,9 +179,7 @@ def test_while_others_are_at_work_a_changed_source_is_not_scanned_again(
     assert counts(packed(src, dst, "2/3")) == (3, 3, 5)
 
 
-def test_what_changes_after_the_parts_is_packed_anew_by_the_last_command(
-    tmp_path: Path, many: Path
-) -> None:
+def test_the_last_command_packs_anew_what_changed_after_parts(tmp_path: Path, many: Path) -> None:
     src, dst = shutil.copytree(many, tmp_path / "src"), tmp_path / "dst"
     for part in ("1/2", "2/2"):
         packed(src, dst, part)
@@ -211,11 +192,8 @@ def test_what_changes_after_the_parts_is_packed_anew_by_the_last_command(
     assert files_of(dst) == files_of(tmp_path / "whole")
 
 
-def test_a_rejected_file_stops_every_part_before_anything_is_kept(
-    tmp_path: Path, own_source: Path
-) -> None:
+def test_a_rejected_file_stops_every_part_at_once(dst: Path, own_source: Path) -> None:
     (own_source / "stray.jpg").write_bytes(b"above the classes")
-    dst = tmp_path / "dst"
     for part in ("1/2", "2/2"):
         with pytest.raises(Rejected, match="Nothing was packed, because 1 file"):
             packed(own_source, dst, part)
@@ -225,9 +203,7 @@ def test_a_rejected_file_stops_every_part_before_anything_is_kept(
     assert [name for name, _ in report.rejected] == ["stray.jpg"]
 
 
-def test_a_part_names_what_it_rejects_and_takes_it_when_it_is_mended(
-    tmp_path: Path, own_source: Path
-) -> None:
+def test_a_part_packs_what_it_rejected_once_it_is_mended(tmp_path: Path, own_source: Path) -> None:
     dst, bad = tmp_path / "dst", own_source / "class0" / "bad.jpg"
     bad.write_bytes(bytes(100))
     with pytest.raises(Rejected, match="Nothing was committed, because 1 file"):
@@ -244,18 +220,14 @@ def test_a_part_names_what_it_rejects_and_takes_it_when_it_is_mended(
     assert files_of(dst) == files_of(tmp_path / "whole")
 
 
-def test_a_scan_that_somebody_else_could_have_written_is_not_opened(
-    tmp_path: Path, many: Path
-) -> None:
-    dst = tmp_path / "dst"
+def test_a_scan_that_somebody_else_could_have_written_is_not_opened(dst: Path, many: Path) -> None:
     packed(many, dst, "1/2")
     (dst / ".packing.scan").chmod(0o666)
     with pytest.raises(UnusableInput, match="other users can write it"):
         packed(many, dst, "2/2")
 
 
-def test_another_dataset_is_not_touched(tmp_path: Path, many: Path) -> None:
-    dst = tmp_path / "dst"
+def test_another_dataset_is_not_touched(dst: Path, many: Path) -> None:
     pack(many, dst, PackOptions(seed=3), 1)
     before = files_of(dst)
     with pytest.raises(UnusableInput, match="already holds a dataset"):

@@ -34,12 +34,10 @@ def names(found: Info) -> list[str]:
     return [name for name, _ in found.rejected_files]
 
 
-def test_the_dataset_names_what_the_scan_rejects_and_what_pixels_show(
-    dirty: Path, tmp_path: Path
-) -> None:
-    report = run_pack(dirty, tmp_path / "dst", skip_rejected=True)
-    found = info(tmp_path / "dst")
-    assert found.rejected == Manifest.load(tmp_path / "dst").rejected == 5
+def test_what_the_scan_and_pixels_reject_is_in_the_dataset(dirty: Path, dst: Path) -> None:
+    report = run_pack(dirty, dst, skip_rejected=True)
+    found = info(dst)
+    assert found.rejected == Manifest.load(dst).rejected == 5
     assert found.rejected_files == report.rejected
     reasons = {"it is not an image of a known format": 3, "it is empty": 2}
     assert list(found.rejected_reasons.items()) == list(reasons.items())
@@ -47,9 +45,8 @@ def test_the_dataset_names_what_the_scan_rejects_and_what_pixels_show(
 
 def test_what_is_kept_has_a_limit_whatever_names_and_reasons_there_are() -> None:
     words = ("".join(chr(97 + int(digit)) for digit in str(number)) for number in range(1200))
-    found = kept_rejections(
-        [("n" * 10_000 + word, f"reason {word} {'r' * 10_000}") for word in words]
-    )
+    files = [("n" * 10_000 + word, f"reason {word} {'r' * 10_000}") for word in words]
+    found = kept_rejections(files)
     assert len(found["files"]) == 1000
     assert max(len(text) for item in found["files"] for text in item) == 500
     assert len(found["reasons"]) == 101
@@ -72,10 +69,7 @@ def test_it_is_the_same_for_any_jobs_parts_and_after_a_stop(dirty: Path, tmp_pat
         assert files_of(tmp_path / name) == expected, name
 
 
-def test_an_append_adds_what_it_rejects_and_counts_no_file_twice(
-    dirty: Path, tmp_path: Path
-) -> None:
-    dst = tmp_path / "dst"
+def test_an_append_adds_what_it_rejects_and_counts_no_file_twice(dirty: Path, dst: Path) -> None:
     run_pack(dirty, dst, skip_rejected=True)
     shutil.copy(dirty / "class0" / "image000.jpg", dirty / "class0" / "new.jpg")
     (dirty / "class2" / "later.jpg").touch()
@@ -92,9 +86,7 @@ def test_an_append_adds_what_it_rejects_and_counts_no_file_twice(
     assert "class0/empty0.jpg" in names(info(dst))
 
 
-def test_items_of_a_dataset_and_of_a_loop_are_named_also_where_no_shard_is_left(
-    tmp_path: Path,
-) -> None:
+def test_items_of_datasets_and_loops_are_named_also_without_a_shard(tmp_path: Path) -> None:
     pixels = np.zeros((20, 20, 3), np.uint8)
     items = [{"image": pixels}, {"image": b"text"}, {"image": pixels}]
     packer.pack(items, tmp_path / "dataset", on_error="skip", jobs=1, progress=False)
@@ -111,8 +103,7 @@ def test_items_of_a_dataset_and_of_a_loop_are_named_also_where_no_shard_is_left(
     assert found.rejected == len(names(found)) == 2
 
 
-def test_an_older_dataset_says_that_some_reasons_were_not_kept(dirty: Path, tmp_path: Path) -> None:
-    dst = tmp_path / "dst"
+def test_an_older_dataset_says_that_some_reasons_were_not_kept(dirty: Path, dst: Path) -> None:
     run_pack(dirty, dst, skip_rejected=True)
     older = replace(Manifest.load(dst), rejections={})
     assert "rejections" not in older.dump()
@@ -124,17 +115,14 @@ def test_an_older_dataset_says_that_some_reasons_were_not_kept(dirty: Path, tmp_
     assert repair(dst, dirty, 1).damages == []
 
 
-def test_info_prints_each_reason_with_examples(dirty: Path, tmp_path: Path) -> None:
-    run_pack(dirty, tmp_path / "dst", skip_rejected=True)
-    printed = call_packer("info", tmp_path / "dst").stdout  # type: ignore[attr-defined]
+def test_info_prints_each_reason_with_examples(dirty: Path, dst: Path) -> None:
+    run_pack(dirty, dst, skip_rejected=True)
+    printed = call_packer("info", dst).stdout  # type: ignore[attr-defined]
     empty = "class0/empty0.jpg, class0/empty1.jpg"
     assert f"\nrejected: 2 files: it is empty ({empty})\n" in printed
 
 
-def test_an_append_drops_the_files_that_it_packs_after_a_repair(
-    dirty: Path, tmp_path: Path
-) -> None:
-    dst = tmp_path / "dst"
+def test_an_append_drops_the_files_that_it_packs_after_a_repair(dirty: Path, dst: Path) -> None:
     run_pack(dirty, dst, skip_rejected=True)
     image = dirty / "class0" / "image000.jpg"
     for name in ("class0/empty0.jpg", "class1/text1.jpg"):  # by the scan, and in an index
@@ -151,9 +139,7 @@ def test_an_append_drops_the_files_that_it_packs_after_a_repair(
     assert repair(dst, dirty, 1).damages == []
 
 
-def test_an_append_drops_rows_and_members_of_the_images_that_it_packs(
-    own_source: Path, tmp_path: Path
-) -> None:
+def test_an_append_drops_rows_and_members_that_it_packs(own_source: Path, tmp_path: Path) -> None:
     folder, masks = own_source / "class0", tmp_path / "masks"
     masks.mkdir()
     images = sorted(path.name for path in folder.iterdir())

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_images import encode, make_image, turned
+from made_images import encode, make_image, turned, write_files
 
 import packer
 from packer.inspect.index import index
@@ -27,11 +27,7 @@ def images(tmp_path: Path) -> Path:
         "val/a/3.png": encode(make_image(3, 24, 24), "PNG"),
         "val/b/4.png": encode(make_image(4, 24, 24), "PNG"),
     }
-    for name, content in files.items():
-        path = tmp_path / "images" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    return tmp_path / "images"
+    return write_files(tmp_path / "images", files)
 
 
 def pack(src: Path, dst: Path, **options: Any) -> dict[str, SizeBounds]:
@@ -43,8 +39,7 @@ TRAIN = SizeBounds((20, 30), (50, 60), (50, 30))
 VAL = SizeBounds((24, 24), (24, 24), (24, 24))
 
 
-def test_a_dataset_has_the_bounds_of_each_split(tmp_path: Path, images: Path) -> None:
-    dst = tmp_path / "dst"
+def test_a_dataset_has_the_bounds_of_each_split(dst: Path, images: Path) -> None:
     assert pack(images, dst) == {"train": TRAIN, "val": VAL}
     for split, expected in (("train", TRAIN), ("val", VAL), (None, TRAIN | VAL)):
         assert Dataset(dst, split).size_bounds == expected
@@ -59,10 +54,8 @@ def test_what_is_added_widens_the_bounds_that_are_known(tmp_path: Path, images: 
     assert pack(images, dst, append=True) == {"train": TRAIN, "val": VAL}
 
 
-def test_what_is_added_to_a_dataset_without_bounds_leaves_them_unknown(
-    tmp_path: Path, images: Path
-) -> None:
-    dst, added = tmp_path / "dst", images / "train" / "b" / "1.png"
+def test_what_is_added_leaves_unknown_bounds_unknown(dst: Path, images: Path) -> None:
+    added = images / "train" / "b" / "1.png"
     content = added.read_bytes()
     added.unlink()
     pack(images, dst)
@@ -73,8 +66,7 @@ def test_what_is_added_to_a_dataset_without_bounds_leaves_them_unknown(
     assert Dataset(dst).size_bounds == TRAIN | VAL
 
 
-def test_indexed_tars_have_the_bounds_of_each_split(tmp_path: Path, images: Path) -> None:
-    dst = tmp_path / "dst"
+def test_indexed_tars_have_the_bounds_of_each_split(dst: Path, images: Path) -> None:
     pack(images, dst)
     for path in (*dst.rglob("*.safetensors"), *dst.rglob("*.index"), dst / "dataset.json"):
         path.unlink()

@@ -22,7 +22,7 @@ def test_a_folder_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
         packer.pack(iter([np.zeros((4, 4), np.uint8)]), tmp_path / "file" / "dst", progress=False)
 
 
-def test_members_that_no_reader_would_take_are_refused(tmp_path: Path) -> None:
+def test_members_that_no_reader_would_take_are_refused(dst: Path) -> None:
     samples = [{"image": np.zeros((4, 4), np.uint8), "txt": "x" * 500}]
     with pytest.raises(packer.Rejected, match=r"its members have 500 bytes; 400 .* \(max_bytes="):
-        packer.pack(iter(samples), tmp_path / "dst", max_bytes=400, progress=False)
+        packer.pack(iter(samples), dst, max_bytes=400, progress=False)

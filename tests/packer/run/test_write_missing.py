@@ -17,11 +17,7 @@ from packer.run import write_missing
     [(1, [1] * 5), (2, [1, 1, 1, 1, 2]), (3, [1, 1, 1, 2, 2]), (5, [1] * 5), (12, [3] * 5)],
 )
 def test_the_shards_of_the_last_round_share_the_cores_that_have_none(
-    jobs: int,
-    threads: list[int],
-    own_source: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    jobs: int, threads: list[int], own_source: Path, dst: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[int] = []
     plain = write_missing.run_jobs
@@ -33,5 +29,5 @@ def test_the_shards_of_the_last_round_share_the_cores_that_have_none(
 
     monkeypatch.setattr(write_missing, "run_jobs", watched)
     samples = sum(1 for path in own_source.rglob("*.jpg"))
-    pack(own_source, tmp_path / "dst", PackOptions(shard_samples=-(-samples // 5)), jobs)
+    pack(own_source, dst, PackOptions(shard_samples=-(-samples // 5)), jobs)
     assert given == threads

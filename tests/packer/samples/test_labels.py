@@ -17,10 +17,12 @@ from packer.samples.labels import Objects
 from reader.format import BoxEncoding, Manifest
 
 XYWH = BoxEncoding("xywh", labels="categories")
+SAMPLE = {"image": np.zeros((8, 8, 3), np.uint8), "json": {"boxes": [[0, 0, 1, 1]]}}
+Annotated = Callable[..., Path]
 
 
 @pytest.fixture
-def annotated(tmp_path: Path) -> Callable[..., Path]:
+def annotated(tmp_path: Path) -> Annotated:
     """`annotated("voc")`: images with a box each, with the annotations of a layout."""
 
     def make(kind: str, first: int = 0, count: int = 2) -> Path:
@@ -85,12 +87,8 @@ def test_a_field_named_as_a_list_that_is_made_does_not_take_its_place() -> None:
 )
 def test_boxes_of_any_format_become_a_corner_and_sizes(format: str, box: list[float]) -> None:
     objects = Objects([box], format, ["cat"], {"crowd": [0]}, {"image": 7})
-    assert json.loads(objects.numbered({"cat": 2}).as_xywh().json()) == {
-        "image": 7,
-        "boxes": [[10, 20, 6, 8]],
-        "categories": [2],
-        "crowd": [0],
-    }
+    made = {"image": 7, "boxes": [[10, 20, 6, 8]], "categories": [2], "crowd": [0]}
+    assert json.loads(objects.numbered({"cat": 2}).as_xywh().json()) == made
 
 
 @pytest.mark.parametrize(
@@ -102,20 +100,14 @@ def test_boxes_of_any_format_become_a_corner_and_sizes(format: str, box: list[fl
     ],
 )
 def test_what_is_known_of_boxes_is_recorded_and_said(
-    annotated: Callable[..., Path],
-    tmp_path: Path,
-    kind: str,
-    boxes: dict[str, BoxEncoding],
-    field: str,
+    annotated: Annotated, dst: Path, kind: str, boxes: dict[str, BoxEncoding], field: str
 ) -> None:
-    report = run_pack(annotated(kind), tmp_path / "dst")
-    assert Manifest.load(tmp_path / "dst").boxes == boxes
+    report = run_pack(annotated(kind), dst)
+    assert Manifest.load(dst).boxes == boxes
     assert f'Its boxes are read by fields=("image", reader.Boxes("{field}")).' in report.remarks
 
 
-def test_a_dataset_that_is_packed_again_keeps_the_record(
-    annotated: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_packing_a_dataset_again_keeps_the_record(annotated: Annotated, tmp_path: Path) -> None:
     images = annotated("table", count=12)
     run_pack(images, tmp_path / "once", split={"train": 0.5, "val": 0.5})
     run_pack(tmp_path / "once", tmp_path / "twice")
@@ -123,25 +115,19 @@ def test_a_dataset_that_is_packed_again_keeps_the_record(
     assert Manifest.load(tmp_path / "twice").boxes == {"json": XYWH}
 
 
-def test_images_without_boxes_and_samples_of_a_loop_record_nothing(
-    source: Path, tmp_path: Path
-) -> None:
+def test_images_without_boxes_and_loops_record_nothing(source: Path, tmp_path: Path) -> None:
     run_pack(source, tmp_path / "images")
-    sample = {"image": np.zeros((8, 8, 3), np.uint8), "json": {"boxes": [[0, 0, 1, 1]]}}
     with packer.Writer(tmp_path / "written", progress=False) as writer:
-        writer.write(sample)
+        writer.write(SAMPLE)
     for name in ("images", "written"):
         assert "boxes" not in json.loads((tmp_path / name / "dataset.json").read_text())
 
 
 @pytest.mark.parametrize("in_turn", [False, True])
-def test_of_pythons_items_the_format_that_is_given_is_recorded(
-    tmp_path: Path, in_turn: bool
-) -> None:
-    sample = {"image": np.zeros((8, 8, 3), np.uint8), "json": {"boxes": [[0, 0, 1, 1]]}}
-    items = iter([sample]) if in_turn else [sample]
-    packer.pack(items, tmp_path / "dst", box_format="xywh", progress=False)
-    assert Manifest.load(tmp_path / "dst").boxes == {"json": BoxEncoding("xywh", normalized=None)}
+def test_of_pythons_items_the_format_that_is_given_is_recorded(dst: Path, in_turn: bool) -> None:
+    items = iter([SAMPLE]) if in_turn else [SAMPLE]
+    packer.pack(items, dst, box_format="xywh", progress=False)
+    assert Manifest.load(dst).boxes == {"json": BoxEncoding("xywh", normalized=None)}
 
 
 def append(src: Path, dst: Path) -> Manifest:
@@ -149,16 +135,11 @@ def append(src: Path, dst: Path) -> Manifest:
     return Manifest.load(dst)
 
 
-def test_boxes_of_another_encoding_are_not_appended(
-    annotated: Callable[..., Path], tmp_path: Path
-) -> None:
-    dst = tmp_path / "dst"
+def test_boxes_of_another_encoding_are_not_appended(annotated: Annotated, dst: Path) -> None:
     run_pack(annotated("table"), dst)
     assert append(annotated("table", 2), dst).boxes == {"json": XYWH}
     before = (dst / "dataset.json").read_bytes()
-    sentence = (
-        r"records the boxes of \.json as .*xywh.* of the source are .*xyxy.* another destination"
-    )
+    sentence = r"records the boxes of \.json as .*xywh.* of the source are .*xyxy.* another"
     with pytest.raises(UnusableInput, match=sentence):
         append(annotated("voc", 4), dst)
     assert (dst / "dataset.json").read_bytes() == before
@@ -166,13 +147,9 @@ def test_boxes_of_another_encoding_are_not_appended(
     assert append(annotated("yolo", 6), dst).boxes == both
 
 
-def test_what_is_appended_records_nothing_of_members_that_were_there(
-    annotated: Callable[..., Path], tmp_path: Path
-) -> None:
-    dst = tmp_path / "dst"
-    sample = {"image": np.zeros((8, 8, 3), np.uint8), "json": {"boxes": [[0, 0, 1, 1]]}}
+def test_an_append_records_nothing_of_older_members(annotated: Annotated, dst: Path) -> None:
     with packer.Writer(dst, progress=False) as writer:
-        writer.write(sample)
+        writer.write(SAMPLE)
     content = replace(Manifest.load(dst), options=PackOptions().dump())  # as of a folder
     (dst / "dataset.json").write_text(content.dump())
     report = pack(annotated("table"), dst, PackOptions(), 1, append=True)
@@ -180,10 +157,8 @@ def test_what_is_appended_records_nothing_of_members_that_were_there(
     assert not [told for told in report.remarks if "reader.Boxes" in told]
 
 
-def test_items_in_turn_of_another_encoding_are_refused_before_they_are_read(
-    annotated: Callable[..., Path], tmp_path: Path
-) -> None:
-    run_pack(annotated("table"), tmp_path / "dst")
+def test_items_of_another_encoding_are_refused_unread(annotated: Annotated, dst: Path) -> None:
+    run_pack(annotated("table"), dst)
     items = iter(lambda: pytest.fail("an item was read"), None)
     with pytest.raises(UnusableInput, match="records the boxes of"):
-        packer.pack(items, tmp_path / "dst", box_format="xyxy", append=True, progress=False)
+        packer.pack(items, dst, box_format="xyxy", append=True, progress=False)

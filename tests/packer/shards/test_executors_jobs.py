@@ -82,24 +82,19 @@ def packed_by(
     return pack(src, dst, EIGHT, jobs, executor=executor, **more)
 
 
-def test_processes_and_threads_of_an_executor_write_the_same_bytes(
-    tmp_path: Path, many: Path, here: Path
-) -> None:
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes:
-        assert packed_by(processes, many, tmp_path / "processes").shards_written == 8
+def test_threads_write_the_same_bytes(dst: Path, many: Path, here: Path) -> None:
     with ThreadPoolExecutor(3) as threads:
-        packed_by(threads, many, tmp_path / "threads")
-    assert files_of(tmp_path / "processes") == files_of(tmp_path / "threads") == files_of(here)
+        packed_by(threads, many, dst)
+    assert files_of(dst) == files_of(here)
 
 
-def test_after_a_killed_process_the_same_command_goes_on_with_any_executor(
-    tmp_path: Path, many: Path, here: Path
+def test_processes_write_the_same_bytes_and_after_a_killed_one_any_executor_goes_on(
+    tmp_path: Path, dst: Path, many: Path, here: Path
 ) -> None:
-    dst = tmp_path / "dst"
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        with pytest.raises(
-            ProcessDied, match=r"shard-0.*the executor has not finished it: BrokenPro"
-        ):
+        assert packed_by(pool, many, tmp_path / "whole").shards_written == 8
+        assert files_of(tmp_path / "whole") == files_of(here)
+        with pytest.raises(ProcessDied, match=r"shard-0.*executor has not finished it: BrokenPro"):
             packed_by(Killed(pool), many, dst)
         with pytest.raises(
             ProcessDied,
@@ -112,37 +107,35 @@ def test_after_a_killed_process_the_same_command_goes_on_with_any_executor(
 
 @pytest.mark.parametrize(("workers", "jobs", "most"), [(3, 1, 6), (None, 2, 4)])
 def test_two_jobs_a_worker_are_under_way(
-    tmp_path: Path, many: Path, workers: int | None, jobs: int, most: int
+    dst: Path, many: Path, workers: int | None, jobs: int, most: int
 ) -> None:
     executor = Hoarding(most, 8)
     if workers is not None:
         executor.workers = workers  # type: ignore[attr-defined]
-    packed_by(executor, many, tmp_path / "dst", jobs)
+    packed_by(executor, many, dst, jobs)
     assert executor.sizes == [most, 8 - most]
 
 
-def test_what_a_job_rejects_and_has_written_comes_back_with_it(
-    tmp_path: Path, own_source: Path
-) -> None:
+def test_what_a_job_rejects_and_has_written_comes_back_with_it(dst: Path, own_source: Path) -> None:
     (own_source / "class0" / "bad.jpg").write_bytes(bytes(100))
     with pytest.raises(Rejected) as caught:
-        packed_by(Within(), own_source, tmp_path / "dst")
+        packed_by(Within(), own_source, dst)
     assert [name for name, _ in caught.value.files] == ["class0/bad.jpg"]
-    report = packed_by(Within(), own_source, tmp_path / "dst", skip_rejected=True)
+    report = packed_by(Within(), own_source, dst, skip_rejected=True)
     assert [name for name, _ in report.rejected] == ["class0/bad.jpg"]
-    assert Manifest.load(tmp_path / "dst").rejected == 1
+    assert Manifest.load(dst).rejected == 1
 
 
-def test_a_machine_with_another_version_is_refused_by_name_before_it_writes(
-    tmp_path: Path, many: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_machine_with_another_version_is_refused(
+    dst: Path, many: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def upgrade(number: int) -> None:
         if number == 3:
             monkeypatch.setattr(PIL, "__version__", "99.0")
 
     with pytest.raises(PackingFailed, match=r"On \S+: \S+ has Pillow 99\.0 instead of \d"):
-        packed_by(Within(upgrade), many, tmp_path / "dst")
-    assert len(list((tmp_path / "dst").glob("*.tar"))) == 2
+        packed_by(Within(upgrade), many, dst)
+    assert len(list((dst).glob("*.tar"))) == 2
 
 
 def test_a_machine_with_another_packer_is_told_so_before_the_job_is_opened() -> None:
@@ -152,9 +145,7 @@ def test_a_machine_with_another_packer_is_told_so_before_the_job_is_opened() -> 
 
 
 @pytest.mark.parametrize("gone", ["source", "destination"])
-def test_a_machine_that_does_not_share_the_folders_is_named(
-    tmp_path: Path, own_source: Path, gone: str
-) -> None:
+def test_a_machine_without_a_folder_is_named(tmp_path: Path, own_source: Path, gone: str) -> None:
     dst = tmp_path / "dst"
 
     def unmount(number: int) -> None:
@@ -165,7 +156,7 @@ def test_a_machine_that_does_not_share_the_folders_is_named(
         pack(own_source, dst, PackOptions(shard_samples=10), 1, executor=Within(unmount))
 
 
-def test_a_job_that_comes_after_its_run_is_over_writes_nothing(tmp_path: Path, many: Path) -> None:
+def test_a_job_that_comes_after_its_run_is_over_writes_nothing(dst: Path, many: Path) -> None:
     late: list[Callable[[], Any]] = []
 
     class Late(Within):
@@ -175,7 +166,6 @@ def test_a_job_that_comes_after_its_run_is_over_writes_nothing(tmp_path: Path, m
                 raise KeyboardInterrupt
             return Future()
 
-    dst = tmp_path / "dst"
     with pytest.raises(KeyboardInterrupt):
         packed_by(Late(), many, dst)
     pack(many, dst, PackOptions(shard_samples=40), 1, overwrite=True)
@@ -186,7 +176,7 @@ def test_a_job_that_comes_after_its_run_is_over_writes_nothing(tmp_path: Path, m
 
 
 def test_an_executor_that_does_nothing_is_told_of(
-    tmp_path: Path, many: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    dst: Path, many: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(executors, "STALL_SECONDS", 0.01)
     executor = Hoarding(99, 99)
@@ -195,4 +185,4 @@ def test_an_executor_that_does_nothing_is_told_of(
         raise KeyboardInterrupt
 
     with caplog.filtering(stop), pytest.raises(KeyboardInterrupt):
-        packed_by(executor, many, tmp_path / "dst", jobs=2)
+        packed_by(executor, many, dst, jobs=2)

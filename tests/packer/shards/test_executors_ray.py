@@ -40,9 +40,7 @@ def nodes() -> Iterator[list[Any]]:
         cluster.shutdown()
 
 
-def test_ray_writes_the_same_bytes_while_a_node_is_killed(
-    tmp_path: Path, many: Path, nodes: list[Any]
-) -> None:
+def test_ray_writes_the_same_if_a_node_ends(tmp_path: Path, many: Path, nodes: list[Any]) -> None:
     pack(many, tmp_path / "here", EIGHT, 1)
     dst = tmp_path / "ray"
 

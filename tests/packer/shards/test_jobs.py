@@ -17,6 +17,7 @@ from reader.format import Index
 from reader.processes import fork_server
 
 AS_THEY_ARE = Policy(tiled=False)
+JobsOf = Callable[..., list[ShardJob]]
 
 
 class Unreadable:
@@ -35,7 +36,7 @@ class Unreadable:
 
 
 @pytest.fixture
-def jobs(source: Path) -> Callable[..., list[ShardJob]]:
+def jobs(source: Path) -> JobsOf:
     """`jobs(folder, policy, threads)`: 13 shards of 3 samples each."""
     opened = open_folders(FolderTree(source))
     samples = [record for record in opened.scan() if isinstance(record, Sample)]
@@ -52,8 +53,8 @@ def jobs(source: Path) -> Callable[..., list[ShardJob]]:
 
 
 @pytest.mark.parametrize("policy", [AS_THEY_ARE, Policy(tiled=True)], ids=["verbatim", "tiled"])
-def test_the_bytes_do_not_depend_on_the_number_of_processes_or_threads(
-    tmp_path: Path, jobs: Callable[..., list[ShardJob]], policy: Policy
+def test_any_processes_and_threads_give_the_same_bytes(
+    tmp_path: Path, jobs: JobsOf, policy: Policy
 ) -> None:
     packed = []
     for processes, threads in ((1, 1), (1, 3), (3, 2)):
@@ -65,9 +66,7 @@ def test_the_bytes_do_not_depend_on_the_number_of_processes_or_threads(
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_progress_counts_every_sample(
-    tmp_path: Path, jobs: Callable[..., list[ShardJob]], processes: int
-) -> None:
+def test_progress_counts_every_sample(tmp_path: Path, jobs: JobsOf, processes: int) -> None:
     counts: list[int] = []
     list(run_jobs(jobs(tmp_path), processes, counts.append))
     assert sum(counts) == 39
@@ -91,9 +90,7 @@ def test_a_file_that_cannot_be_read_is_named_in_the_index(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_a_write_error_names_the_shard_and_ends_every_process(
-    own_server: None, tmp_path: Path, jobs: Callable[..., list[ShardJob]], processes: int
-) -> None:
+def test_a_write_error_ends_every_process(tmp_path: Path, jobs: JobsOf, processes: int) -> None:
     broken, before = jobs(tmp_path), psutil.Process().children(recursive=True)
     broken[5] = replace(broken[5], path=tmp_path / "nowhere" / "shard.tar")
     with pytest.raises(PackingFailed, match=r"nowhere/shard\.tar cannot be written: No such file"):

@@ -1,5 +1,6 @@
 """Many indexes are one file: few requests open them, and every writer keeps it right."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 from damage import flip
 from finished import repair, verify
-from made_images import encode, make_image
+from made_images import make_image, write_files
 from s3_server import S3Server
 from store_server import serving
 
@@ -17,7 +18,7 @@ from reader import Dataset
 from reader.format import Manifest
 from reader.format.manifest import JOINED
 
-MANY = 64  # shards from which on the indexes are joined
+MANY = 16  # shards
 OPTIONS: dict[str, Any] = {"shard_samples": 1, "jobs": 1, "progress": False}
 
 pytest.importorskip("obstore", reason="reading from a store needs shardfeed[remote]")
@@ -46,6 +47,14 @@ def requests(folder: Path, cache: Path, split: str | None = None) -> list[str]:
     return asked
 
 
+@pytest.fixture(scope="module", autouse=True)
+def joined_from_many_on() -> Iterator[None]:
+    """Have the indexes of so many shards joined, and not only those of 64."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("packer.shards.joined._SHARDS", MANY)
+        yield
+
+
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A dataset with joined indexes; not to be changed."""
@@ -57,16 +66,11 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def pictures(tmp_path: Path) -> Path:
     """A folder of as many images."""
-    for number in range(MANY):
-        path = tmp_path / "images" / f"class{number % 2}" / f"{number:03d}.png"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(encode(make_image(4 + number, 5), "PNG"))
-    return tmp_path / "images"
+    files = {f"class{n % 2}/{n:03d}.png": make_image(4 + n, 5) for n in range(MANY)}
+    return write_files(tmp_path / "images", files)
 
 
-def test_many_shards_are_opened_by_two_requests_and_few_have_no_such_file(
-    many: Path, tmp_path: Path
-) -> None:
+def test_many_shards_are_opened_by_two_requests(many: Path, tmp_path: Path) -> None:
     assert (many / JOINED).read_bytes() == indexes(many)
     assert requests(many, tmp_path / "cache") == ["dataset.json", JOINED]
     write(tmp_path / "few", MANY - 1)
@@ -85,9 +89,7 @@ def test_a_split_is_opened_by_the_part_that_has_its_indexes(pictures: Path, tmp_
 
 
 @pytest.mark.parametrize("what", ["missing", "cut short", "of another dataset"])
-def test_where_the_file_is_not_what_it_should_be_each_index_is_asked_for(
-    tmp_path: Path, what: str
-) -> None:
+def test_where_the_file_is_not_sound_each_index_is_fetched(tmp_path: Path, what: str) -> None:
     folder = tmp_path / "shards"
     write(folder, MANY)
     joined = folder / JOINED
@@ -136,7 +138,7 @@ def test_append_overwrite_and_index_keep_it_right(pictures: Path, tmp_path: Path
     assert (tmp_path / "tars" / JOINED).read_bytes() == indexes(tmp_path / "tars")
 
 
-def test_a_run_that_was_cut_off_before_dataset_json_goes_on(
+def test_a_run_cut_off_goes_on(
     pictures: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: object) -> None:

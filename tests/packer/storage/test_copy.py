@@ -42,9 +42,7 @@ def fetches() -> Fetches:
     return Fetches()
 
 
-def test_who_comes_while_another_fetches_waits_and_uses_the_same(
-    tmp_path: Path, fetches: Fetches
-) -> None:
+def test_who_comes_while_another_fetches_waits_for_it(tmp_path: Path, fetches: Fetches) -> None:
     first, second = Copy(URL, tmp_path), Copy(URL, tmp_path)
     waits = threading.Event()
     fetches.let_go.clear()
@@ -64,7 +62,7 @@ def test_who_comes_while_another_fetches_waits_and_uses_the_same(
     assert not list(tmp_path.iterdir())
 
 
-def test_what_somebody_reads_is_not_changed(
+def test_what_is_read_is_not_changed(
     tmp_path: Path, fetches: Fetches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("packer.storage.copy._TRIES", 3)  # it waits longer before each
@@ -79,9 +77,7 @@ def test_what_somebody_reads_is_not_changed(
     second.remove()
 
 
-def test_what_a_killed_run_left_unfinished_is_removed_and_nothing_above(
-    tmp_path: Path, fetches: Fetches
-) -> None:
+def test_only_what_a_killed_run_left_is_removed(tmp_path: Path, fetches: Fetches) -> None:
     (tmp_path / "mine").write_bytes(b"mine")
     copy = Copy(URL, tmp_path)
     (copy.root / "unfinished").mkdir(parents=True)

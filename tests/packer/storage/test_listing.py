@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from s3_server import S3Server, bucket
@@ -27,8 +26,7 @@ def store(s3: S3Server) -> ListingStore:
     return ListingStore("s3://bucket/x", s3.options, None)
 
 
-def do(what: Any) -> Any:
-    return asyncio.run(what)
+do = asyncio.run
 
 
 def test_a_part_is_of_the_version_that_was_listed(s3: S3Server, store: ListingStore) -> None:
@@ -44,9 +42,7 @@ def test_a_part_is_of_the_version_that_was_listed(s3: S3Server, store: ListingSt
         do(store.part("a", 0, 5, 5))
 
 
-def test_tags_that_are_listed_bare_are_those_that_are_answered_in_quotes(
-    s3: S3Server, store: ListingStore
-) -> None:
+def test_tags_that_are_listed_bare_are_those_in_quotes(s3: S3Server, store: ListingStore) -> None:
     s3.lists_bare_tags = True  # as Azure does
     tags = {listed.tag for listed in do(store.names()).values()}
     assert tags == {do(store.look("a")).tag}

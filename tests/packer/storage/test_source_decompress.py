@@ -10,9 +10,11 @@ from packing import files_of, run_pack
 
 from packer.errors import Rejected, UnusableInput
 
+Write = Callable[[str], Path]
+
 
 @pytest.fixture
-def write(tmp_path: Path, own_source: Path) -> Callable[[str], Path]:
+def write(tmp_path: Path, own_source: Path) -> Write:
     """`write("images.tgz")`: class folders in a tar of that compression."""
 
     def make(name: str) -> Path:
@@ -25,9 +27,7 @@ def write(tmp_path: Path, own_source: Path) -> Callable[[str], Path]:
 
 
 @pytest.mark.parametrize("name", ["images.tgz", "images.tar.bz2", "images.tar.xz"])
-def test_a_compressed_tar_gives_the_dataset_of_the_tar(
-    name: str, tmp_path: Path, write: Callable[[str], Path]
-) -> None:
+def test_a_compressed_tar_is_a_tar(name: str, tmp_path: Path, write: Write) -> None:
     run_pack(write("plain.tar"), tmp_path / "plain")
     report = run_pack(write(name), tmp_path / "dst")
     assert report.classes == 3
@@ -37,9 +37,7 @@ def test_a_compressed_tar_gives_the_dataset_of_the_tar(
     assert not (tmp_path / ".dst.unpacked").exists()
 
 
-def test_a_run_that_stops_later_goes_on_with_what_is_unpacked(
-    tmp_path: Path, own_source: Path, write: Callable[[str], Path]
-) -> None:
+def test_a_later_run_uses_what_is_unpacked(tmp_path: Path, own_source: Path, write: Write) -> None:
     (own_source / "class0" / "bad.jpg").write_bytes(b"")
     src = write("images.tgz")
     with pytest.raises(Rejected):
@@ -57,9 +55,7 @@ def test_a_run_that_stops_later_goes_on_with_what_is_unpacked(
     assert os.stat(tmp_path / ".other.unpacked" / "images.tar").st_mtime_ns > before.st_mtime_ns
 
 
-def test_a_compressed_tar_that_is_cut_short_leaves_nothing(
-    tmp_path: Path, write: Callable[[str], Path]
-) -> None:
+def test_a_truncated_compressed_tar_leaves_nothing(tmp_path: Path, write: Write) -> None:
     src = write("images.tgz")
     src.write_bytes(src.read_bytes()[:-100])
     with pytest.raises(UnusableInput, match=r"images\.tgz is damaged or truncated"):

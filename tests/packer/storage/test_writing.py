@@ -25,8 +25,7 @@ def store(s3: S3Server) -> WritableStore:
     return WritableStore("s3://bucket/x", s3.options, None)
 
 
-def do(what: Any) -> Any:
-    return asyncio.run(what)
+do = asyncio.run
 
 
 def test_an_object_is_created_once(s3: S3Server, store: WritableStore) -> None:
@@ -35,18 +34,14 @@ def test_an_object_is_created_once(s3: S3Server, store: WritableStore) -> None:
     assert s3.objects("x") == {"a/b": b"first"}
 
 
-def test_a_store_without_conditions_is_looked_into_first(
-    s3: S3Server, store: WritableStore
-) -> None:
+def test_a_store_without_conditions_is_read_first(s3: S3Server, store: WritableStore) -> None:
     s3.heeds_conditions = store.heeds_conditions = False
     assert do(store.create("a", b"first"))
     assert not do(store.create("a", b"second"))
     assert s3.objects("x") == {"a": b"first"}
 
 
-def test_an_object_is_replaced_as_long_as_it_is_the_one_that_was_seen(
-    s3: S3Server, store: WritableStore
-) -> None:
+def test_only_an_object_that_was_seen_is_replaced(s3: S3Server, store: WritableStore) -> None:
     do(store.create("a", b"first"))
     seen = do(store.look("a"))
     assert do(store.replace("a", b"second", seen.tag))
@@ -54,9 +49,7 @@ def test_an_object_is_replaced_as_long_as_it_is_the_one_that_was_seen(
     assert s3.objects("x") == {"a": b"second"}
 
 
-def test_objects_are_listed_below_the_url_and_removed_once_or_twice(
-    s3: S3Server, store: WritableStore
-) -> None:
+def test_objects_are_listed_and_removed_once_or_twice(s3: S3Server, store: WritableStore) -> None:
     other = WritableStore("s3://bucket/xy", s3.options, None)
     do(other.create("a", b"other"))
     do(store.create("a", b"abc"))
@@ -69,9 +62,7 @@ def test_objects_are_listed_below_the_url_and_removed_once_or_twice(
 
 
 @pytest.mark.parametrize("times", [1, 2])
-def test_what_fails_in_passing_is_tried_again(
-    s3: S3Server, store: WritableStore, times: int
-) -> None:
+def test_what_fails_for_a_time_is_retried(s3: S3Server, store: WritableStore, times: int) -> None:
     left = [times]
 
     def fault(handler: Any) -> int | None:

@@ -51,9 +51,7 @@ def test_compiled_code_is_kept_in_the_users_folder(places: tuple[Path, Path]) ->
     assert before == numba.config.CACHE_DIR
 
 
-def test_without_a_home_that_can_be_written_it_is_a_temporary_folder_of_the_users(
-    places: tuple[Path, Path],
-) -> None:
+def test_without_a_writable_home_it_is_a_temporary_folder(places: tuple[Path, Path]) -> None:
     places[0].write_text("in the way")
     with compiling.kept():
         assert Path(numba.config.CACHE_DIR).is_relative_to(places[1])

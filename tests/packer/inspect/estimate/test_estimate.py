@@ -1,14 +1,14 @@
 """What is planned is what happens: counted by a server, and by loaders that read from it."""
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from made_images import encode, make_image
+from made_images import encode, make_image, write_files
+from other_process import wait_until
 from packing import run_pack
 from store_server import StoreServer, serving
 
@@ -22,17 +22,18 @@ from reader.cache.ranges import kept_bytes
 from reader.format import Manifest
 from reader.order.samplers import plain_order
 
-SHUFFLES = {
-    "global": True,
-    "by blocks": BlockShuffle(2),
-    "in streams": BlockShuffle(1, streams=3),
-    "none": False,
-}
+STREAMS = BlockShuffle(1, streams=3)
+SHUFFLES = {"global": True, "by blocks": BlockShuffle(2), "in streams": STREAMS, "none": False}
 BATCH = 4
 
 
 def stored_in(folder: Path) -> Stored:
     return Stored.of(Finished(folder, folder), None)
+
+
+@pytest.fixture
+def stored(packed: Path) -> Stored:
+    return stored_in(packed)
 
 
 @pytest.fixture
@@ -54,33 +55,26 @@ def loader_of(dataset: Dataset, plan: Setting, rank: int) -> Loader:
         drop_last=plan.drop_last,
         transforms=[reader.RandomResizedCrop(plan.size)],
         fields=("image", "index", "valid"),
-        workers=plan.workers,
+        workers=0,
         rank=rank,
         world_size=plan.world_size,
     )
-
-
-def wait_until(condition: Callable[[], object], seconds: float = 300) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it never came to pass"
-        time.sleep(0.002)
 
 
 @pytest.mark.usefixtures("needs_store")
 @pytest.mark.parametrize("shuffle", SHUFFLES.values(), ids=list(SHUFFLES))
 @pytest.mark.parametrize("nodes", [1, 3])
 def test_requests_and_bytes_are_those_that_a_server_counts_and_batches_those_of_a_loader(
-    packed: Path, server: StoreServer, tmp_path: Path, shuffle: Any, nodes: int
+    stored: Stored, server: StoreServer, tmp_path: Path, shuffle: Any, nodes: int
 ) -> None:
     plan = setting(shuffle=shuffle, nodes=nodes, epochs=3)
-    expected = estimate(stored_in(packed), plan)
+    expected = estimate(stored, plan)
     dataset = Dataset(server.url, cache_dir=tmp_path / "cache")
     opened = [request for request in server.asked if not request[0].endswith(".tar")]
     assert (len(opened), sum(stop - first for _, first, stop in opened)) == expected.opening
     requests = np.cumsum([epoch.requests for epoch in expected.traffic]).tolist()
     # Whoever asks for what is not there yet has it fetched by a request of its own: so nobody does.
-    with loader_of(dataset, replace(plan, workers=0), 0) as loader:
+    with loader_of(dataset, plan, 0) as loader:
         first, batches = [], iter(loader)
         for step in range(expected.steps):
             wait_until(lambda step=step: is_fetched(dataset, plan, step))
@@ -114,9 +108,7 @@ def shards_of(dataset: Dataset, batch: Any) -> int:
 
 @pytest.mark.parametrize("shuffle", SHUFFLES.values(), ids=list(SHUFFLES))
 @pytest.mark.parametrize("drop_last", [False, True])
-def test_steps_and_padding_are_those_of_the_loaders_of_all_ranks(
-    packed: Path, shuffle: Any, drop_last: bool
-) -> None:
+def test_steps_and_padding_are_of_loaders(packed: Path, shuffle: Any, drop_last: bool) -> None:
     plan = setting(shuffle=shuffle, nodes=3, ranks=2, epochs=1, drop_last=drop_last)
     expected = estimate(stored_in(packed), plan)
     valid = []
@@ -133,13 +125,10 @@ def test_steps_and_padding_are_those_of_the_loaders_of_all_ranks(
 @pytest.mark.slow
 @pytest.mark.usefixtures("needs_store")
 @pytest.mark.parametrize("shuffle", [True, False], ids=["global", "none"])
-def test_what_a_full_cache_gives_is_what_is_needed_last_given_up(
-    tmp_path: Path, shuffle: bool
-) -> None:
+def test_a_full_cache_gives_up_what_is_needed_last(tmp_path: Path, shuffle: bool) -> None:
     for number in range(400):
-        path = tmp_path / "images" / "ab"[number % 2] / f"{number}.jpg"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(encode(make_image(number, 180 + number % 40, 240), "JPEG", quality=95))
+        image = encode(make_image(number, 180 + number % 40, 240), "JPEG", quality=95)
+        write_files(tmp_path / "images", {f"{'ab'[number % 2]}/{number}.jpg": image})
     packed = tmp_path / "shards"
     run_pack(tmp_path / "images", packed, shard_samples=50)
     stored = stored_in(packed)
@@ -159,15 +148,13 @@ def test_what_a_full_cache_gives_is_what_is_needed_last_given_up(
     assert np.diff(requests) == pytest.approx(planned[1:], rel=0.2)
 
 
-def test_alternatives_say_what_does_not_fit(packed: Path) -> None:
-    stored = stored_in(packed)
+def test_alternatives_say_what_does_not_fit(stored: Stored) -> None:
     plan = setting(cache_limit=kept_bytes(stored.shards) + 160_000)
     others = dict(alternatives(stored, plan, estimate(stored, plan)))
     assert others["--shuffle block:4"] is None
 
 
-def test_what_would_change_nothing_is_no_alternative(packed: Path) -> None:
-    stored = stored_in(packed)
+def test_what_would_change_nothing_is_no_alternative(stored: Stored) -> None:
     plan = setting()
     found = estimate(stored, plan)
     assert "--workers 2" not in dict(alternatives(stored, plan, found))  # nobody said how fast
@@ -179,35 +166,28 @@ def test_what_would_change_nothing_is_no_alternative(packed: Path) -> None:
 
 
 @pytest.mark.parametrize(("cores", "is_named"), [(101, False), (104, False), (106, True)])
-def test_a_change_of_a_few_percent_is_no_alternative(
-    packed: Path, cores: int, is_named: bool
-) -> None:
-    stored = stored_in(packed)
+def test_a_change_of_few_percent_is_not_named(stored: Stored, cores: int, is_named: bool) -> None:
     known = setting(rate=Known(10.0), workers=100, cores=cores)
     found = dict(alternatives(stored, known, estimate(stored, known)))
     assert ("--workers 200" in found) == is_named
 
 
 @pytest.mark.parametrize(("cores", "times"), [(2, None), (3, 1.5), (8, 2)])
-def test_more_workers_decode_no_faster_than_the_cores_of_a_node(
-    packed: Path, cores: int, times: float | None
-) -> None:
-    stored = stored_in(packed)
+def test_workers_are_no_faster_than_cores(stored: Stored, cores: int, times: float | None) -> None:
     known = setting(rate=Known(10.0), ranks=2, cores=cores)
     other = dict(alternatives(stored, known, estimate(stored, known))).get("--workers 2")
     assert (other and other.seconds) == (times and pytest.approx(2 * len(stored) / 10 / times))
 
 
-def test_an_epoch_takes_a_request_at_least_and_none_where_all_is_cached(packed: Path) -> None:
+def test_an_epoch_takes_a_request_at_least_and_none_where_all_is_cached(stored: Stored) -> None:
     plan = setting(latency=Known(7.0), bandwidth=Known(1e12))
-    cold, warm = estimate(stored_in(packed), plan).times
+    cold, warm = estimate(stored, plan).times
     assert cold.longest is not None
     assert cold.longest >= 7
     assert warm.seconds == {}
 
 
-def test_the_longest_of_what_is_known_bounds_the_time(packed: Path) -> None:
-    stored = stored_in(packed)
+def test_the_longest_of_what_is_known_bounds_the_time(stored: Stored) -> None:
     assert estimate(stored, setting()).seconds is None
     known = {"rate": Known(10.0), "bandwidth": Known(1e9), "latency": Known(0.1)}
     slow = estimate(stored, setting(**known))
@@ -217,8 +197,8 @@ def test_the_longest_of_what_is_known_bounds_the_time(packed: Path) -> None:
     assert [took.bound_by for took in far] == ["store, requests", "decode"]  # it is all cached
 
 
-def test_fewer_samples_than_a_batch_are_no_step_where_the_last_is_dropped(packed: Path) -> None:
+def test_fewer_samples_than_a_batch_are_no_step_where_the_last_is_dropped(stored: Stored) -> None:
     plan = setting(batch_size=1000, drop_last=True)
-    found = estimate(stored_in(packed), plan)
+    found = estimate(stored, plan)
     assert (found.steps, found.samples, found.mixing, found.dropped) == (0, 0, 0, 39)
     assert [moved.requests for moved in found.traffic] == [0, 0]

@@ -36,6 +36,18 @@ def reported(
     return run
 
 
+@pytest.fixture(scope="session")
+def of_planted(planted: Path, reported: Callable[..., Any]) -> tuple[Reported, str]:
+    """What is reported of `planted`, and the page."""
+    return reported(planted)
+
+
+@pytest.fixture(scope="session")
+def of_hostile(hostile: Path, reported: Callable[..., Any]) -> tuple[Reported, str]:
+    """What is reported of `hostile`, and the page."""
+    return reported(hostile)
+
+
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the charts, which take longest."""

@@ -33,14 +33,8 @@ def found(
     """Findings of samples of the split train, but for those of `val`."""
     sides, split = np.full(COUNT, 100), np.zeros(COUNT, np.int64)
     split[list(val)] = 1
-    table: Any = SimpleNamespace(
-        width=sides,
-        height=sides,
-        classes=classes,
-        has_labels=False,
-        split=split,
-        splits=("train", "val"),
-    )
+    table: Any = SimpleNamespace(width=sides, height=sides, classes=classes, has_labels=False)
+    table.split, table.splits = split, ("train", "val")
     findings = object_findings(table, looked, Reading("json", "xywh"))
     return {finding.kind: finding for finding in findings}
 
@@ -48,10 +42,7 @@ def found(
 def with_boxes(*boxes: list[float], label: int = 0) -> Looked:
     count = len(boxes)
     return replace(
-        NOTHING,
-        boxes=np.array(boxes),
-        box_sample=np.arange(count),
-        box_label=np.full(count, label),
+        NOTHING, boxes=np.array(boxes), box_sample=np.arange(count), box_label=np.full(count, label)
     )
 
 

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_images import write_files
 from packing import run_pack
 
 from packer.inspect.report.report import Reported
 
 Reporting = Callable[..., tuple[Reported, str]]
+Shown = tuple[Reported, str]
 Open = Callable[[Reported], Any]
 
 
@@ -32,17 +34,7 @@ class Elements(HTMLParser):
         self.handlers += [name for name, _ in attrs if name.startswith("on")]
 
 
-@pytest.fixture(scope="module")
-def of_hostile(hostile: Path, reported: Reporting) -> tuple[Reported, str]:
-    return reported(hostile)
-
-
-@pytest.fixture(scope="module")
-def of_planted(browser: Any, planted: Path, reported: Reporting) -> Reported:
-    return reported(planted)[0]
-
-
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Chromium, without a network."""
     webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
@@ -90,6 +82,12 @@ def opened(browser: Any) -> Iterator[Open]:
     assert len({url for url in asked if url.startswith("file")}) == 1
 
 
+@pytest.fixture
+def page(browser: Any, of_planted: Shown, opened: Open) -> Any:
+    """The browser at the page of `planted`."""
+    return opened(of_planted[0])
+
+
 def visible(browser: Any, selector: str = "#gallery .card") -> list[Any]:
     return [card for card in browser.find_elements("css selector", selector) if card.is_displayed()]
 
@@ -103,7 +101,7 @@ def press(browser: Any, *keys: str) -> None:
     chain.perform()
 
 
-def test_markup_of_a_dataset_stays_text(of_hostile: tuple[Reported, str]) -> None:
+def test_markup_of_a_dataset_stays_text(of_hostile: Shown) -> None:
     _, page = of_hostile
     elements = Elements(page)
     assert elements.names.count("script") == 1
@@ -118,8 +116,7 @@ def test_what_turns_the_direction_of_writing_is_shown_as_an_escape_and_copied_as
     turning = "\N{RIGHT-TO-LEFT OVERRIDE}gnp.exe"
     for at in range(2):
         folder = tmp_path / "images" / ("train", "val")[at] / (turning, "plain")[at]
-        folder.mkdir(parents=True)
-        photograph(at).save(folder / f"{turning}{at}.jpg")
+        write_files(folder, {f"{turning}{at}.jpg": photograph(at)})
     run_pack(tmp_path / "images", tmp_path / "shards")
     _, page = reported(tmp_path / "shards")
     assert "has no sample in the split val and some in another: \\u202egnp.exe." in page
@@ -128,9 +125,7 @@ def test_what_turns_the_direction_of_writing_is_shown_as_an_escape_and_copied_as
     assert turning not in without
 
 
-def test_a_browser_runs_nothing_of_a_dataset(
-    of_hostile: tuple[Reported, str], opened: Open
-) -> None:
+def test_a_browser_runs_nothing_of_datasets(of_hostile: Shown, opened: Open) -> None:
     page = opened(of_hostile[0])
     assert page.title.endswith("report on the dataset")
     assert len(page.find_elements("css selector", "img:not([src^='data:'])")) == 0
@@ -138,14 +133,10 @@ def test_a_browser_runs_nothing_of_a_dataset(
     assert any(text.startswith("\"'><script>document.title='hostile'</script>") for text in texts)
 
 
-def test_filters_show_one_split_and_what_matches(of_planted: Reported, opened: Open) -> None:
-    page = opened(of_planted)
+def test_filters_show_one_split_and_what_matches(page: Any) -> None:
     everything = len(visible(page))
-    [val] = [
-        option
-        for option in page.find_elements("css selector", "[name=split] option")
-        if option.text.startswith("val")
-    ]
+    options = page.find_elements("css selector", "[name=split] option")
+    [val] = [option for option in options if option.text.startswith("val")]
     val.click()
     shown = visible(page)
     assert 0 < len(shown) < everything
@@ -156,8 +147,7 @@ def test_filters_show_one_split_and_what_matches(of_planted: Reported, opened: O
     assert page.find_element("id", "count").text == "2 match"
 
 
-def test_where_nothing_matches_it_is_said_and_undone(of_planted: Reported, opened: Open) -> None:
-    page = opened(of_planted)
+def test_where_nothing_matches_it_is_said_and_undone(page: Any) -> None:
     everything = len(visible(page))
     page.find_element("name", "class").send_keys("c")
     assert page.find_element("css selector", "[name=class] option:checked").text == "c (0)"
@@ -168,8 +158,7 @@ def test_where_nothing_matches_it_is_said_and_undone(of_planted: Reported, opene
     assert page.find_element("id", "count").text == "60 shown of 88"
 
 
-def test_a_finding_is_reached_at_once_and_marked(of_planted: Reported, opened: Open) -> None:
-    page = opened(of_planted)
+def test_a_finding_is_reached_at_once_and_marked(page: Any) -> None:
     height = "return document.documentElement.scrollHeight"
     before = page.execute_script(height)
     page.find_elements("css selector", ".contents a")[-1].send_keys("\ue007")
@@ -187,10 +176,7 @@ def place(element: Any) -> dict[str, float]:
     return found
 
 
-def test_a_print_is_light_and_has_all_pictures_and_no_controls(
-    of_planted: Reported, opened: Open
-) -> None:
-    page = opened(of_planted)
+def test_a_print_is_light_and_has_all_pictures_and_no_controls(page: Any) -> None:
     dark = [{"name": "prefers-color-scheme", "value": "dark"}]
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": dark})
     colour = page.find_element("tag name", "h1").value_of_css_property("color")
@@ -204,8 +190,7 @@ def test_a_print_is_light_and_has_all_pictures_and_no_controls(
     assert min(drawn) > 0
 
 
-def test_a_box_says_where_it_is(of_planted: Reported, opened: Open) -> None:
-    page = opened(of_planted)
+def test_a_box_says_where_it_is(page: Any) -> None:
     titles = page.find_elements("css selector", "[data-kind=boxes_outside] rect title")
     found = [title.get_attribute("textContent").strip() for title in titles]
     assert len(found) == 2
@@ -213,8 +198,7 @@ def test_a_box_says_where_it_is(of_planted: Reported, opened: Open) -> None:
     assert all(re.fullmatch(beyond, title) for title in found)
 
 
-def test_the_keys_of_a_finding_are_copied(of_planted: Reported, opened: Open) -> None:
-    page = opened(of_planted)
+def test_the_keys_of_a_finding_are_copied(page: Any) -> None:
     page.find_element("css selector", "[data-kind=leakage] .keys summary").send_keys("\ue007")
     button = page.find_element("css selector", "[data-kind=leakage] .keys button")
     listed = page.find_element("css selector", "[data-kind=leakage] .keys pre").text
@@ -225,8 +209,7 @@ def test_the_keys_of_a_finding_are_copied(of_planted: Reported, opened: Open) ->
     wait(lambda: said.get_attribute("textContent") == "Copied 4 keys")
 
 
-def test_more_samples_are_shown_when_asked_for(of_planted: Reported, opened: Open) -> None:
-    page = opened(of_planted)
+def test_more_samples_are_shown_when_asked_for(page: Any) -> None:
     assert len(visible(page)) == 60
     more = page.find_element("id", "more")
     page.execute_script("arguments[0].focus()", more)
@@ -236,29 +219,23 @@ def test_more_samples_are_shown_when_asked_for(of_planted: Reported, opened: Ope
     assert page.switch_to.active_element.get_attribute("data-copy")  # goes on at the first new one
 
 
-def test_boxes_can_be_hidden(of_planted: Reported, opened: Open) -> None:
-    page = opened(of_planted)
+def test_boxes_can_be_hidden(page: Any) -> None:
     assert visible(page, "#gallery svg.boxes")
     page.find_element("name", "overlays").send_keys(" ")
     assert not visible(page, "#gallery svg.boxes")
 
 
-def test_the_page_is_light_dark_or_as_the_system_by_the_keyboard(
-    of_planted: Reported, opened: Open
-) -> None:
-    page = opened(of_planted)
+def test_the_page_is_light_dark_or_as_the_system_by_the_keyboard(page: Any) -> None:
     colours = []
     for _ in range(3):
         page.find_element("id", "theme").send_keys("\ue007")
-        colours.append(
-            page.execute_script("return getComputedStyle(document.body).backgroundColor")
-        )
+        script = "return getComputedStyle(document.body).backgroundColor"
+        colours.append(page.execute_script(script))
     assert len(set(colours[:2])) == 2
     assert colours[2] in colours[:2]
 
 
-def test_every_control_is_reached_by_the_tab_key(of_planted: Reported, opened: Open) -> None:
-    page = opened(of_planted)
+def test_every_control_is_reached_by_the_tab_key(page: Any) -> None:
     reached = set()
     page.execute_script("document.querySelector('[name=class]').focus()")
     for _ in range(6):
@@ -275,9 +252,7 @@ def wait(holds: Callable[[], bool]) -> None:
 
 
 @pytest.mark.parametrize("width", [400, 1600])
-def test_nothing_is_wider_than_the_window(
-    of_hostile: tuple[Reported, str], opened: Open, width: int
-) -> None:
+def test_nothing_exceeds_the_window(of_hostile: Shown, opened: Open, width: int) -> None:
     page = opened(of_hostile[0])
     size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
     page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
@@ -286,8 +261,7 @@ def test_nothing_is_wider_than_the_window(
     assert wide <= width
 
 
-def test_every_image_and_control_has_a_name(of_planted: Reported, opened: Open) -> None:
-    page = opened(of_planted)
+def test_every_image_and_control_has_a_name(page: Any) -> None:
     unnamed = page.execute_script(
         'return [...document.querySelectorAll(\'img:not(.mask):not([alt]), img:not(.mask)[alt=""],'
         " button:empty, input:not(label input), select:not(label select)')].length"
