@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # for the modules that only test
 
 import made_images
 import packing
-from kept_server import KeptServer, fork_fetching
+from kept_server import fork_fetching, fork_packing
 from leftovers import nothing_left
 
 pytest_plugins = ["source_fixtures"]  # for the tests of all rooms that read sources
@@ -49,8 +49,8 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [_preloaded, os.environ.
 
 @pytest.fixture(autouse=True, scope="session")
 def kept_server() -> None:
-    """Keep the servers of packing and fetching processes, but where `own_server` is asked for."""
-    processes.ForkServer = KeptServer  # type: ignore[misc, assignment]
+    """Fork packing and fetching processes quickly, but where `own_server` is asked for."""
+    processes.fork = fork_packing
     reader.cache.client.start = fork_fetching  # type: ignore[attr-defined]
 
 
@@ -67,11 +67,8 @@ def kept_workers_server() -> Iterator[None]:
 
 @pytest.fixture
 def own_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have each team of packing processes begin and end a server, as it does for users.
-
-    And have each fetching process executed.
-    """
-    monkeypatch.setattr(processes, "ForkServer", fork_server.ForkServer)
+    """Have packing processes forked and fetching ones executed as they are for users."""
+    monkeypatch.setattr(processes, "fork", fork_server.fork)
     monkeypatch.setattr(reader.cache.client, "start", start)
 
 

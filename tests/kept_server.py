@@ -1,4 +1,4 @@
-"""The server of packing processes, kept for the next team: it loads Numba for most of a second."""
+"""Processes that tests start, forked from servers that are kept and have loaded more than usual."""
 
 import time
 from collections.abc import Sequence
@@ -6,21 +6,18 @@ from collections.abc import Sequence
 from reader.processes import fork_server
 from reader.processes.child import Child
 
+_UNPICKLED = {  # what each process with this module would import for its first task
+    "packer.sources.tables.parquet": (
+        "packer.sources.members.rows",
+        "packer.sources.scanners.rows.parquet",
+    )
+}
 
-class KeptServer:
-    """Stands in for the `ForkServer` of a team, which ends with the team."""
 
-    def __init__(self, module: str, load: Sequence[str] = ()) -> None:
-        self._module, self._load = module, load
-
-    def is_alive(self) -> bool:
-        return True
-
-    def fork(self, descriptors: Sequence[int]) -> Child:
-        return fork_server.fork(self._module, descriptors, load=self._load)
-
-    def close(self) -> None:
-        pass
+def fork_packing(module: str, descriptors: Sequence[int], *, load: Sequence[str] = ()) -> Child:
+    """Stand in for the `fork` of packing processes."""
+    more = (name for one in load for name in _UNPICKLED.get(one, ()))
+    return fork_server.fork(module, descriptors, load=[*load, *more])
 
 
 def fork_fetching(module: str, descriptors: Sequence[int]) -> Child:
