@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from PIL import Image
 
 import reader.cache.client
-from packer import Writer
+from packer import Writer, processes
 from packer.run.report import PackReport
 from reader.loader import prefetch
 from reader.monitoring import stalls
@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # for the modules that only test
 
 import made_images
 import packing
-from kept_server import fork_fetching
+from kept_server import fork_fetching, fork_packing
 from leftovers import nothing_left
 
 pytest_plugins = ["source_fixtures"]  # for the tests of all rooms that read sources
@@ -50,11 +50,12 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [_preloaded, os.environ.
 
 @pytest.fixture(autouse=True, scope="session")
 def kept_server() -> None:
-    """Keep the server of fetching processes, but where `own_server` is asked for.
+    """Fork packing and fetching processes quickly, but where `own_server` is asked for.
 
-    And those of workers, of which tests may need none for minutes.
+    And keep the server of workers, of which tests may need none for minutes.
     """
     fork_server._KEPT_SECONDS = 600
+    processes.fork = fork_packing
     reader.cache.client.start = fork_fetching  # type: ignore[attr-defined]
 
 
@@ -71,7 +72,8 @@ def kept_workers_server() -> Iterator[None]:
 
 @pytest.fixture
 def own_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have each fetching process executed, as it is for users."""
+    """Have packing processes forked and fetching ones executed as they are for users."""
+    monkeypatch.setattr(processes, "fork", fork_server.fork)
     monkeypatch.setattr(reader.cache.client, "start", start)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from called_packer import call_packer
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -50,7 +51,7 @@ def street(tmp_path: Path) -> Callable[..., tuple[Path, Classes]]:
 
 
 def pack(src: Path, **options: Any) -> packer.PackReport:
-    report = packer.pack(src, src.parent / "out", progress=False, **options)
+    report = packer.pack(src, src.parent / "out", progress=False, jobs=1, **options)
     assert isinstance(report, packer.PackReport)
     return report
 
@@ -110,20 +111,20 @@ def test_colours_of_other_masks_are_not_recorded(street: Any) -> None:
     ],
 )
 def test_a_file_of_colours_that_is_wrong_is_named_and_stops_nothing(
-    street: Any, name: str, text: str, reason: str, run_packer: Any
+    street: Any, name: str, text: str, reason: str
 ) -> None:
     src, _ = street({name: text})
-    done = run_packer("pack", src, src.parent / "out")
+    done = call_packer("pack", src, src.parent / "out", "--jobs", 1)
     assert done.returncode == 0
     assert recorded(src) is None
     assert f"{name} is not a list of their colours" in done.stdout + done.stderr
     assert reason in done.stdout + done.stderr
 
 
-def test_files_that_contradict_each_other_are_named(street: Any, run_packer: Any) -> None:
+def test_files_that_contradict_each_other_are_named(street: Any) -> None:
     other = "".join(reversed(TXT.splitlines(keepends=True)))
     src, _ = street({"class_dict.csv": CSV, "label_colors.txt": other})
-    done = run_packer("pack", src, src.parent / "out")
+    done = call_packer("pack", src, src.parent / "out", "--jobs", 1)
     assert done.returncode == 0
     assert recorded(src) is None
     assert "class_dict.csv, label_colors.txt list different colours" in done.stdout + done.stderr

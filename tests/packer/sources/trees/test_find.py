@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from called_packer import call_packer
 
-Run = Callable[..., Any]
 FilesOf = Callable[[Path], dict[str, bytes]]
 NAMES = [f"{animal}/{number}" for animal in ("cat", "dog") for number in range(3)]
 
@@ -65,12 +65,11 @@ def test_archives_by_split_are_packed_as_the_folders_that_they_unpack_to(
     tmp_path: Path,
     files: dict[str, bytes],
     packed: dict[str, str],
-    run_packer: Run,
     files_of: FilesOf,
 ) -> None:
     for name, kinds in (("folders", {}), ("archives", packed)):
         src = write(tmp_path / name, files, kinds)
-        done = run_packer("pack", src, tmp_path / f"{name}.dst", "--jobs", 1)
+        done = call_packer("pack", src, tmp_path / f"{name}.dst", "--jobs", 1)
         assert done.returncode == 0, done.stderr
     assert "train 6, val 6" in done.stdout
     archives, folders = (files_of(tmp_path / f"{name}.dst") for name in ("archives", "folders"))
@@ -79,15 +78,15 @@ def test_archives_by_split_are_packed_as_the_folders_that_they_unpack_to(
 
 
 def test_tars_of_samples_beside_another_split_are_refused_with_a_command_for_one(
-    tmp_path: Path, make_jpegs: Callable[..., dict[str, bytes]], run_packer: Run
+    tmp_path: Path, make_jpegs: Callable[..., dict[str, bytes]]
 ) -> None:
     images = make_jpegs("a.jpg", "b.jpg")
     files = {f"val/cat/{name}": data for name, data in images.items()}
     for name, data in images.items():
         files |= {f"train/{name}": data, f"train/{name[0]}.cls": b"1"}
     src = write(tmp_path / "src", files, {"train": "tar", "val": "zip"})
-    done = run_packer("pack", src, tmp_path / "dst")
+    done = call_packer("pack", src, tmp_path / "dst")
     assert done.returncode == 2
     assert "train.tar has samples in tars, and val.zip has none" in done.stderr
     (command,) = re.findall(r"such as packer (pack .*)$", done.stderr, re.MULTILINE)
-    assert run_packer(*command.replace("DST", str(tmp_path / "dst")).split()).returncode == 0
+    assert call_packer(*command.replace("DST", str(tmp_path / "dst")).split()).returncode == 0

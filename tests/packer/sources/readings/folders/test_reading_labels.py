@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from called_packer import call_packer
 from PIL import Image
 
 import reader
 
+OPTIONS = ("--png", "verbatim", "--jobs", 1)
 BREEDS = {"Abyssinian": 1, "american_bulldog": 2, "Bengal": 3, "great_pyrenees": 4}
 COMMENTS = "#Image CLASS-ID SPECIES BREED ID\n#ID: 1:37 Class ids\n#SPECIES: 1:Cat 2:Dog\n"
 BOX = "<bndbox><xmin>5</xmin><ymin>6</ymin><xmax>25</xmax><ymax>30</ymax></bndbox>"
@@ -74,22 +76,22 @@ def check(packed: Path, truth: dict[str, Pet], label: Callable[[Pet], str]) -> N
     assert sorted(seen) == sorted(truth)
 
 
-def test_the_archive_as_it_is_is_read_at_once(pets: Any, tmp_path: Path, run_packer: Any) -> None:
+def test_the_archive_as_it_is_is_read_at_once(pets: Any, tmp_path: Path) -> None:
     src, truth = pets("annotations")
     (src / "annotations/trimaps/._Abyssinian_100.png").write_bytes(b"\0\5\x16\7" + bytes(99))
-    done = run_packer("pack", src, tmp_path / "out", "--png", "verbatim")
+    done = call_packer("pack", src, tmp_path / "out", *OPTIONS)
     assert done.returncode == 0, done.stderr
     check(tmp_path / "out", truth, lambda pet: pet.breed)
 
 
 @pytest.mark.parametrize("folder", ["info", "annotations/annotations"])
 def test_in_other_folders_the_printed_commands_pack_all_of_it(
-    pets: Any, tmp_path: Path, run_packer: Any, folder: str
+    pets: Any, tmp_path: Path, folder: str
 ) -> None:
     src, truth = pets(folder)
-    done = run_packer("pack", src, tmp_path / "out", "--png", "verbatim")
+    done = call_packer("pack", src, tmp_path / "out", *OPTIONS)
     assert done.returncode == 2
     commands = re.findall(r"have mask.*: packer (.*label\}.*)", done.stderr)
-    done = run_packer(*shlex.split(commands[0]))
+    done = call_packer(*shlex.split(commands[0]))
     assert done.returncode == 0, done.stderr
     check(tmp_path / "out", truth, lambda pet: pet.line.split()[0])

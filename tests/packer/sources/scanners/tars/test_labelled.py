@@ -1,19 +1,19 @@
 """Tables beside archives: they give labels, splits and JSON to the images that they name."""
 
 import os
+import subprocess
 import tarfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
+from called_packer import call_packer
 from finished import repair
 
 from reader.format import Manifest
 
 MakeJpegs = Callable[..., dict[str, bytes]]
 WriteTar = Callable[..., Path]
-Run = Callable[..., Any]
 
 NAMES = [f"{number:06d}" for number in range(12)]
 ROWS = [f"{name}.jpg,{'cat' if int(name) % 3 else 'dog'},n{name}" for name in NAMES]
@@ -37,6 +37,11 @@ def write_table(path: Path, rows: Sequence[str] = ROWS, header: str = HEADER) ->
     path.write_text("\n".join([header, *rows, ""]))
 
 
+def pack(*arguments: object) -> "subprocess.CompletedProcess[str]":
+    """Run the command line in this process."""
+    return call_packer("pack", *arguments, "--jobs", 1)
+
+
 def members(folder: Path) -> dict[str, bytes]:
     """All members of the tars of a dataset, by name."""
     found = {}
@@ -49,13 +54,13 @@ def members(folder: Path) -> dict[str, bytes]:
     return found
 
 
-def test_parts_of_labelled_tars_are_the_whole_and_are_repaired(tars: Path, run_packer: Run) -> None:
+def test_parts_of_labelled_tars_are_the_whole_and_are_repaired(tars: Path) -> None:
     write_table(tars / "labels.csv")
     whole, dst = tars.parent / "whole", tars.parent / "dst"
     options = ("--shard-samples", 4)
-    assert run_packer("pack", tars, whole, *options).returncode == 0
+    assert pack(tars, whole, *options).returncode == 0
     for part in ((*options, "--part", "1/2"), (*options, "--part", "2/2"), options):
-        assert run_packer("pack", tars, dst, *part).returncode == 0
+        assert pack(tars, dst, *part).returncode == 0
     assert members(dst) == members(whole)
     path = dst / "shard-000001.tar"
     data = path.read_bytes()
@@ -66,31 +71,29 @@ def test_parts_of_labelled_tars_are_the_whole_and_are_repaired(tars: Path, run_p
 
 
 def test_more_labelled_tars_are_appended(
-    tars: Path, make_jpegs: MakeJpegs, write_tar: WriteTar, run_packer: Run
+    tars: Path, make_jpegs: MakeJpegs, write_tar: WriteTar
 ) -> None:
     write_table(tars / "labels.csv")
     dst = tars.parent / "dst"
-    assert run_packer("pack", tars, dst).returncode == 0
+    assert pack(tars, dst).returncode == 0
     write_tar(tars / "shard-000002.tar", make_jpegs("new.jpg"))
     write_table(tars / "labels.csv", [*ROWS, "new.jpg,eel,x"])
-    done = run_packer("pack", tars, dst, "--append")
+    done = pack(tars, dst, "--append")
     assert done.returncode == 0, done.stderr
     assert Manifest.load(dst).classes == ("cat", "dog", "eel")
     found = members(dst)
     assert (len([name for name in found if name.endswith(".jpg")]), found["new.cls"]) == (13, b"2")
 
 
-def test_a_table_that_changed_is_noticed_even_if_it_is_as_long_and_as_old(
-    tars: Path, run_packer: Run
-) -> None:
+def test_a_table_that_changed_is_noticed_even_if_it_is_as_long_and_as_old(tars: Path) -> None:
     table, dst = tars / "labels.csv", tars.parent / "dst"
     write_table(table)
     before = table.stat()
-    assert run_packer("pack", tars, dst).returncode == 0
-    again = run_packer("pack", tars, dst)
+    assert pack(tars, dst).returncode == 0
+    again = pack(tars, dst)
     assert again.returncode == 0, again.stderr
     write_table(table, [row.replace("n000003", "n000009") for row in ROWS])
     os.utime(table, ns=(before.st_atime_ns, before.st_mtime_ns))
-    done = run_packer("pack", tars, dst)
+    done = pack(tars, dst)
     assert done.returncode == 2
     assert "--overwrite" in done.stderr
