@@ -57,7 +57,7 @@ LAYOUTS = Path(__file__).parent.parent / "packer" / "sources" / "readings" / "pu
 
 def add_layouts(app: object, page: str, source: list[str]) -> None:
     """Fill the list of layouts from the docstrings of the functions that recognise them."""
-    if page == "packing/sources":
+    if page == "packing/layouts":
         nodes = [node for path in LAYOUTS.glob("*.py") for node in ast.parse(path.read_text()).body]
         functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
         docstrings = [ast.get_docstring(f) or "" for f in functions if not f.name.startswith("_")]
