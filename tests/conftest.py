@@ -50,11 +50,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [_preloaded, os.environ.
 
 @pytest.fixture(autouse=True, scope="session")
 def kept_server() -> None:
-    """Fork packing and fetching processes quickly, but where `own_server` is asked for.
-
-    And keep the server of workers, of which tests may need none for minutes.
-    """
-    fork_server._KEPT_SECONDS = 600
+    """Fork packing and fetching processes quickly, but where `own_server` is asked for."""
     processes.fork = fork_packing
     reader.cache.client.start = fork_fetching  # type: ignore[attr-defined]
 
