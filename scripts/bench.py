@@ -48,9 +48,10 @@ CASE_OPTIONS: dict[str, dict[str, Any]] = {
     "network": {"choices": ("resnet18", "resnet50")},
     "size": {"help": "of a crop; another than 224: without peers"},
     "compile": {"help": "with torch.compile"},
-    "latency": {"help": "in ms"},
+    "latency": {"nargs": "+", "help": "in ms"},
     "blocks": {"help": "shards of a window; 0: a global shuffle"},
     "shares": {"help": "of the data that a cache holds"},
+    "sets": {"nargs": "+"},
     "folder": {"type": Path, "help": "where there is room"},
     "keep": {"help": "keep the datasets, and use them again"},
 }

@@ -58,8 +58,10 @@ def candidates(given: argparse.Namespace, work: Path) -> Candidates:
     task = task_of(images, bucket, given)
     if given.shards is not None:
         (bucket / "shards").symlink_to(given.shards.absolute())
-    orders = {n: (f"BlockShuffle({n})", reader.BlockShuffle(n)) for n in given.blocks if n}
-    ways = [Way(*orders.get(n, ["global shuffle"])) for n in given.blocks]
+    ways = [
+        Way(f"BlockShuffle({n})", reader.BlockShuffle(n)) if n else Way("global shuffle")
+        for n in given.blocks
+    ]
     peers = prepared(task, *(_PEERS if given.peers else ()))
     ways += [Way(name, build=peer.build) for name, peer in peers]
     store = slow_store.start(bucket.parent, work, given.latency)

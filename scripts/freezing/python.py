@@ -63,8 +63,8 @@ DATASETS: Mapping[str, tuple[Callable[[], Any], Mapping[str, Any]]] = {
     "splits": (lambda: {"train": Numbered(), "val": Numbered(3)}, {}),
     "array": (lambda: npy(0, 5, 8, 8, 3), {}),
     "torch's subset": (_subset, {}),
-    "iterable": (lambda: iter(SPLITS), VERBATIM),
-    "iterable in shards": (lambda: iter(SPLITS), VERBATIM | {"shard_samples": 2}),
+    "iterable": (lambda: (item for item in SPLITS), VERBATIM),
+    "iterable in shards": (lambda: (item for item in SPLITS), VERBATIM | {"shard_samples": 2}),
     "iterable, split by keys": (lambda: iter(DICTS), VERBATIM | {"split": {"a": 0.5, "b": 0.5}}),
     "iterable of pairs": (lambda: iter(PICTURES), NAMED),
 }

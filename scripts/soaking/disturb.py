@@ -38,15 +38,16 @@ def disturbed(rng: random.Random, tally: Tally) -> Iterator[Callable[[], None]]:
         while due.acquire() and not is_over.wait(own.uniform(0, _LONGEST_DELAY)):
             choice, is_kill, stop = own.random(), own.random() < 0.9, own.uniform(0, _LONGEST_STOP)
             found = [worker for worker in workers() if worker not in spared]
+            victim = found[int(choice * len(found))] if found else None
             with suppress(psutil.NoSuchProcess):
-                if found and is_kill:
-                    found[int(choice * len(found))].kill()
+                if victim and is_kill:
+                    victim.kill()
                     tally["kills"] += 1
-                elif found:
-                    found[int(choice * len(found))].suspend()
+                elif victim:
+                    victim.suspend()
                     tally["stops"] += 1
                     is_over.wait(stop)
-                    found[int(choice * len(found))].resume()
+                    victim.resume()
 
     thread = threading.Thread(target=strike, name="disturbing")
     thread.start()
