@@ -1,16 +1,12 @@
 """What user callables draw depends on (seed, epoch, position), and on nothing else."""
 
 import random
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-import reader
 from reader.fields.seeding import seed_sample
 
 DRAWS: dict[str, Callable[[], float]] = {
@@ -70,15 +66,3 @@ def test_numpys_seeds_have_more_than_32_bits() -> None:
     assert np.random.get_state()[1][0] == 2**31  # as a sequence of words leaves it
     np.random.seed(5)
     assert np.random.get_state()[1][0] == 5
-
-
-def test_torch_is_not_imported_for_it() -> None:
-    code = "import sys; from reader.fields.seeding import seed_sample as s; s(0, 0, 0); "
-    done = subprocess.run(
-        [sys.executable, "-c", code + "print('torch' in sys.modules)"],
-        cwd=Path(reader.__file__).parent.parent,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.strip() == "False"
