@@ -1,6 +1,7 @@
 """What user callables draw depends on (seed, epoch, position), and on nothing else."""
 
 import random
+import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -66,3 +67,11 @@ def test_numpys_seeds_have_more_than_32_bits() -> None:
     assert np.random.get_state()[1][0] == 2**31  # as a sequence of words leaves it
     np.random.seed(5)
     assert np.random.get_state()[1][0] == 5
+
+
+def test_torch_is_not_imported_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = drawn(0, 3, 17)["random"]
+    monkeypatch.delitem(sys.modules, "torch")
+    seed_sample(0, 3, 17)
+    assert random.random() == expected
+    assert "torch" not in sys.modules
