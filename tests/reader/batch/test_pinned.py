@@ -88,18 +88,6 @@ def loader(packed: Path) -> Loader:
     return Loader(packed, batch_size=16, workers=1, transforms=[CenterCrop(32)])
 
 
-def test_a_loader_is_registered_once_however_many_prefetchers_it_has(packed: Path) -> None:
-    cuda = FakeCUDA()
-    with loader(packed) as opened:
-        assert opened.pin_memory is False
-        for _ in range(3):
-            opened.page_lock(cuda)
-        assert opened.pin_memory is True
-        assert cuda.calls == ["register"]
-        list(opened)
-    assert cuda.calls == ["register", "unregister"]
-
-
 def test_a_loader_warns_once_of_memory_that_cannot_be_registered(packed: Path) -> None:
     cuda = FakeCUDA(error="operation not supported")
     with loader(packed) as opened:
@@ -118,7 +106,9 @@ def test_the_workers_stay_on_the_cores_near_the_gpu(packed: Path) -> None:
     allowed = os.sched_getaffinity(0)
     near = {max(allowed)}
     with loader(packed) as opened:
+        assert opened.pin_memory is False
         opened.page_lock(FakeCUDA(), near)
+        assert opened.pin_memory is True
         assert sum(len(label) for _, label in opened) == 39
         (worker,) = workers()
         assert worker.cpu_affinity() == list(near)

@@ -35,6 +35,14 @@ class Skip:
         self.transform.apply(Geometry.of(geometry.height, geometry.width), rng)
 
 
+class Outside:
+    """A grey box far from the image."""
+
+    def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
+        geometry.fill = 9
+        geometry.crop(1000, 1000, 4, 4)
+
+
 def epoch(dataset: Path, **options: Any) -> list[Any]:
     with Loader(dataset, batch_size=8, workers=0, **options) as loader:
         return list(loader)
@@ -48,6 +56,13 @@ def test_two_views_of_scaled_crops_show_what_single_ones_would(packed: Path) -> 
         # The JPEG may have been decoded at another scale.
         assert (views[0].int() - image.int()).abs().float().mean() < 4
         assert (views[1].int() - image.int()).abs().float().mean() > 8
+
+
+def test_a_view_outside_the_image_is_grey(packed: Path) -> None:
+    ((views, _), *_) = epoch(packed, views=[[CenterCrop(8)], [Outside()]])
+    ((image, _), *_) = epoch(packed, transforms=[CenterCrop(8)])
+    assert torch.equal(views[0], image)
+    assert views[1].unique().tolist() == [9]
 
 
 # What follows the image in each view

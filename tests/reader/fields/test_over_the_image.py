@@ -211,17 +211,22 @@ def test_left_and_right_change_places_where_the_orientation_mirrors(
     write_samples: Write, is_upright: bool
 ) -> None:
     stored = [[40, 14], [22, 30], [10, 10]]
-    content = json.dumps({"keypoints": [[[*place, 2] for place in stored]]}).encode()
-    images = [png(np.zeros((HEIGHT, WIDTH), np.uint8), exif=turned(n)) for n in range(1, 9)]
-    samples = {f"s{n}": {"png": image, "json": content} for n, image in enumerate(images)}
+    seen = [[[*place(*each)] for each in stored] for place in UPRIGHT]
+    samples = {}
+    for number, shown in enumerate(seen, 1):
+        image = png(np.zeros((HEIGHT, WIDTH), np.uint8), exif=turned(number))
+        content = {"stored": [stored], "seen": [shown]}
+        samples[f"s{number}"] = {"png": image, "json": json.dumps(content).encode()}
     dataset = Dataset(write_samples(samples), upright=is_upright)
-    field = Points("json", names=["none", "left", "right"])
-    (points,) = only(dataset, batch_size=8, fields=[field])
-    for orientation, (found, place) in enumerate(zip(points, UPRIGHT, strict=True), 1):
-        none, left, right = ([*place(*each)] if is_upright else each for each in stored)
-        if is_upright and orientation in (2, 4, 5, 7):  # as a mirror shows what was annotated
-            left, right = right, left
-        assert found["keypoints"][0, :, :2].tolist() == [none, left, right]
+    for path, is_seen in (("stored", False), ("seen", True)):
+        names = ["none", "left", "right"]
+        field = Points("json", path=path, format="xy", names=names, upright=is_seen)
+        (points,) = only(dataset, batch_size=8, fields=[field])
+        for orientation, (found, shown) in enumerate(zip(points, seen, strict=True), 1):
+            none, left, right = shown if is_upright else stored
+            if is_upright != is_seen and orientation in (2, 4, 5, 7):
+                left, right = right, left  # as a mirror shows what was annotated
+            assert found["keypoints"][0, :, :2].tolist() == [none, left, right]
 
 
 def test_map_sample_gets_the_geometry_and_decides_what_arrives(scenes: Path) -> None:

@@ -10,9 +10,7 @@ from delivered import Write, epoch_of, only
 
 import reader
 from reader import (
-    ArgumentError,
     CenterCrop,
-    Loader,
     Points,
     RandomHorizontalFlip,
     RandomVerticalFlip,
@@ -113,11 +111,3 @@ def test_rows_of_points_are_those_of_the_boxes_that_are_kept(write: Write) -> No
     assert boxes["kept"].tolist() == [1]
     (kept,) = points["keypoints"][boxes["kept"]].tolist()
     assert kept[0] == [26, 6, 2]
-
-
-def test_the_gpus_decoder_refuses_points(write: Write) -> None:
-    dataset = write({"keypoints": [flat(MIDDLES)]})
-    with pytest.raises(
-        ArgumentError, match=r'does not support .* points, polygons .* use decode="cpu"'
-    ):
-        Loader(dataset, fields=("image", Points("json")), decode="gpu", transforms=[Resize(8)])

@@ -105,6 +105,16 @@ def test_gathered_images_have_name_and_size(write_samples: Write) -> None:
     assert size.tolist() == [[12, 10]] * COUNT
 
 
+def test_a_lost_shard_of_raw_images_is_an_error_that_names_it(write_samples: Write) -> None:
+    folder, _ = raw_set(write_samples, 3)
+    (folder / "shard-000003.tar").unlink()
+    with (
+        Loader(folder, batch_size=16, workers=0) as loader,
+        pytest.raises(reader.ReaderError, match=r"shard-000003\.tar"),
+    ):
+        list(loader)
+
+
 @given(
     seed=st.integers(0, 2**63),
     epoch=st.integers(0, 1000),

@@ -18,16 +18,19 @@ from delivered import Write, damage
 from made_images import encode, make_image, turned
 
 from reader import (
+    ArgumentError,
+    Boxes,
     CenterCrop,
     CUDAPrefetcher,
     Dataset,
     Letterbox,
     Loader,
+    Points,
+    Polygons,
     RandomCrop,
     RandomHorizontalFlip,
     RandomResizedCrop,
     RandomVerticalFlip,
-    ReaderError,
     Resize,
     SampleError,
     Transform,
@@ -230,11 +233,13 @@ def test_damage_that_only_a_decoder_sees_is_an_error_that_names_the_sample(
         list(batches(packed_copy, "gpu", [Resize((40, 40))]))
 
 
-def test_masks_are_refused(write_samples: Write) -> None:
+@pytest.mark.parametrize("field", ["mask.png", Boxes("json"), Points("json"), Polygons("json")])
+def test_what_would_have_to_follow_the_image_is_refused(write_samples: Write, field: Any) -> None:
     members = {"jpg": encode(make_image(0), "JPEG"), "mask.png": encode(make_image(1), "PNG")}
-    options: dict[str, Any] = {"fields": ("image", "mask.png"), "decode": "gpu"}
-    with pytest.raises(ReaderError, match="masks"):
-        Loader(write_samples({"a": members}), transforms=[CROP], **options)
+    dataset = write_samples({"a": {**members, "json": b"{}"}})
+    reason = r'does not support .*masks.* points, polygons .* use decode="cpu"'
+    with pytest.raises(ArgumentError, match=reason):
+        Loader(dataset, transforms=[CROP], fields=("image", field), decode="gpu")
 
 
 def frame(marker: int = 0xC0, precision: int = 8, sampling: bytes = b"\x22\x11\x11") -> bytes:
