@@ -272,7 +272,7 @@ def test_a_killed_packing_process_is_told_and_the_next_run_finishes(packing: Pac
     packing.finish()
 
 
-@pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_file_that_may_grow_no_more_is_told_and_the_next_run_finishes(
     dst: Path, source: Path, run_packer: RunPacker, jobs: int
 ) -> None:
