@@ -53,7 +53,7 @@ def test_it_gives_the_bytes_and_the_report_of_the_command(tmp_path: Path, source
     ],
     ids=str,
 )
-def test_wrong_arguments_in_pythons_words(dst: Path, source: Path, options: Any, told: str) -> None:
+def test_wrong_arguments_are_refused(dst: Path, source: Path, options: Any, told: str) -> None:
     with pytest.raises(packer.UnusableInput) as error:
         packer.pack(source, dst, progress=False, **options)
     assert told in str(error.value)

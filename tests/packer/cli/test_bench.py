@@ -102,7 +102,7 @@ def test_what_cannot_be_measured_or_drawn_is_refused_before_anything_is_measured
     assert told in found.stderr
 
 
-def test_plots_need_matplotlib(
+def test_without_matplotlib_a_plot_is_refused_with_what_to_install(
     packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("packer.cli.bench.find_spec", lambda name: None)

@@ -63,7 +63,7 @@ def test_a_sample_without_a_member_that_others_have_is_marked(tmp_path: Path) ->
         ("I;16", "grey, 16 bits a value"),
     ],
 )
-def test_the_pixels_of_a_mask_are_told(
+def test_of_a_mask_is_told_what_its_pixels_are(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], mode: str, told: str
 ) -> None:
     Image.new("RGB", (16, 12)).save(tmp_path / "a.jpg")

@@ -216,7 +216,7 @@ def test_appending_adds_splits_and_never_mixes_samples_with_and_without_one(
         assert run(val, append=True).splits == {"train": 39, "val": 39}
 
 
-def test_both_versions_of_a_tiler_are_told(
+def test_both_versions_are_told_where_a_tiler_has_changed_since(
     own_source: Path, run: Any, dst: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options = {"policy": {"jpeg": "tiled"}}

@@ -130,7 +130,9 @@ def place(sentence: str) -> str:
 @pytest.mark.parametrize(
     "kind", sampled(KINDS, every=5), ids=lambda kind: f"{kind.source}: {kind.direction}"
 )
-def test_twice_a_source_is_twice_the_work(kind: Kind, allocations: bool, tmp_path: Path) -> None:
+def test_twice_a_source_takes_at_most_twice_the_work(
+    kind: Kind, allocations: bool, tmp_path: Path
+) -> None:
     assert list(grown_kind(kind, tmp_path, allocations=allocations).excess()) == []
 
 

@@ -144,7 +144,7 @@ def test_more_signals_of_a_closed_terminal_disturb_nothing(packing: Packing, job
 @pytest.mark.parametrize(
     ("number", "jobs"), [(signal.SIGHUP, 2), pytest.param(signal.SIGINT, 1, marks=pytest.mark.slow)]
 )
-def test_a_signal_ignored_as_under_nohup_ends_nothing(
+def test_a_signal_that_is_ignored_from_the_start_as_under_nohup_ends_nothing(
     packing: Packing, number: signal.Signals, jobs: int
 ) -> None:
     before = signal.signal(number, signal.SIG_IGN)  # which a process that is started inherits
@@ -272,7 +272,7 @@ def test_a_killed_packing_process_is_told_and_the_next_run_finishes(packing: Pac
     packing.finish()
 
 
-@pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_file_that_may_grow_no_more_is_told_and_the_next_run_finishes(
     dst: Path, source: Path, run_packer: RunPacker, jobs: int
 ) -> None:

@@ -151,7 +151,7 @@ def upright(data: bytes) -> np.ndarray:
         *(("WEBP", place) for place in (in_exif, in_xmp)),
     ],
 )
-def test_what_is_re_encoded_looks_as_in_pillow(
+def test_every_reader_shows_what_is_re_encoded_as_pillow_shows_the_file(
     kind: str, place: Callable[..., bytes], orientation: int
 ) -> None:
     exif = turned(orientation)

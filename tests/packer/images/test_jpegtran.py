@@ -64,7 +64,9 @@ def test_a_hanging_jpegtran_ends(program: Program, monkeypatch: pytest.MonkeyPat
         ("echo 'Insufficient memory (case 4)' >&2; exit 1", "out of memory"),
     ],
 )
-def test_an_ended_jpegtran_says_nothing(program: Program, script: str, reason: str) -> None:
+def test_a_jpegtran_that_something_ends_says_nothing_of_the_image(
+    program: Program, script: str, reason: str
+) -> None:
     program(script)
     with pytest.raises(jpegtran.JpegtranFailed, match=reason):
         jpegtran.transcode(encode(make_image(1), "JPEG"), 2)

@@ -196,7 +196,7 @@ def test_the_second_of_two_files_with_one_name_is_refused(
     assert (tmp_path / "out" / one.name).read_bytes() == one.image
 
 
-def test_an_index_cut_meanwhile_is_kept(
+def test_an_index_that_is_cut_short_meanwhile_spoils_no_file(
     packed: Path, tmp_path: Path, cut_meanwhile: Cutting
 ) -> None:
     copy = shutil.copytree(packed, tmp_path / "copy")

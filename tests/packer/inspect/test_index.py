@@ -351,7 +351,7 @@ def test_a_flipped_bit_is_named_by_its_member(tmp_path: Path, jpeg: bytes) -> No
 
 
 @pytest.mark.parametrize("replaced", [True, False])
-def test_a_tar_that_changes_meanwhile_is_refused(
+def test_a_tar_that_changes_while_it_is_read_is_refused(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, jpeg: bytes, replaced: bool
 ) -> None:
     path = write_tar(tmp_path / "a.tar", ("x.jpg", jpeg))
@@ -369,7 +369,7 @@ def test_a_tar_that_changes_meanwhile_is_refused(
     assert not (tmp_path / "dataset.json").exists()
 
 
-def test_an_unlisted_folder_fails(
+def test_a_folder_that_cannot_be_listed_is_not_passed_over(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, jpeg: bytes
 ) -> None:
     for split in ("train", "val"):

@@ -42,7 +42,7 @@ def test_the_decoded_size_is_that_of_the_pixels(packed: Path) -> None:
     assert found.gpu_batch_bytes["float32"] == 4 * 256 * 224 * 224 * 3
 
 
-def test_an_index_that_is_cut_meanwhile_is_counted_as_it_was_read(
+def test_an_index_that_is_cut_short_meanwhile_is_counted_as_it_was_read(
     packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copy = shutil.copytree(packed, tmp_path / "copy")

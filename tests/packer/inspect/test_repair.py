@@ -29,7 +29,7 @@ from reader.format import Index, Manifest
     ],
     ids=str,
 )
-def test_what_is_damaged_is_mended(
+def test_what_is_damaged_becomes_what_it_was(
     copy: Path, source: Path, packed: Path, damaged: list[str], jobs: int
 ) -> None:
     for name in damaged:

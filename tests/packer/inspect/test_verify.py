@@ -75,9 +75,7 @@ def test_a_flipped_bit_in_a_tar_names_its_member(with_sidecars: Path, data: st.D
     st.integers(0, 7),
 )
 @settings(MANY, max_examples=10)  # an image is looked at in a process of its own
-def test_flipped_bits_of_others_are_found(
-    with_sidecars: Path, file: str, at: int, bit: int
-) -> None:
+def test_flipped_index_bits_are_found(with_sidecars: Path, file: str, at: int, bit: int) -> None:
     path = with_sidecars / file
     flip(path, at, bit)
     damages = verify(with_sidecars, 1).damages
@@ -158,7 +156,7 @@ def test_a_key_that_comes_twice_is_named_or_the_index_that_is_cut_short_before_t
     assert (damage.file, "truncated" in damage.reason) == (index.name, True)
 
 
-def test_a_label_without_class_is_named(
+def test_a_label_outside_the_classes_is_named(
     tmp_path: Path, items: list[Any], write_dataset: WriteDataset
 ) -> None:
     damages = verify(write_dataset(tmp_path / "few", {"shard-000000.tar": items}, 1), 1).damages
@@ -260,7 +258,7 @@ def test_shards_that_no_dataset_json_lists_are_named(copy: Path) -> None:
     call_packer("verify", copy, code=0)
 
 
-def test_unlisted_shards_in_a_store_are_named(
+def test_shards_in_a_store_that_no_dataset_json_lists_are_named(
     store: S3Server, packed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in store.environment.items():

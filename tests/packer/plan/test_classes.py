@@ -130,7 +130,7 @@ def test_a_writer_takes_names_and_no_order(tmp_path: Path) -> None:
         (["a", "b"], []),
     ],
 )
-def test_splits_of_other_classes_are_named(
+def test_splits_whose_classes_differ_are_named(
     folders: Folders, names: Sequence[str], lines: Sequence[str]
 ) -> None:
     src = folders(*names)

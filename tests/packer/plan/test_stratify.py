@@ -57,7 +57,7 @@ def test_each_class_is_divided_by_shares(samples: dict[str, int], given: dict[st
 
 
 @given(labels, shares, st.randoms(use_true_random=False))
-def test_keys_decide_and_not_their_order(
+def test_the_keys_decide_and_not_the_order_of_the_scan(
     samples: dict[str, int], given: dict[str, float], rng: Any
 ) -> None:
     order = list(samples)

@@ -186,7 +186,7 @@ def test_a_store_that_ignores_conditions_is_said_and_nothing_is_replaced_in_it(
 
 
 @pytest.mark.parametrize("is_found_by", ["the scan", "its pixels"])
-def test_what_was_rejected_is_uploaded_later(
+def test_what_is_rejected_is_uploaded_when_it_is_mended(
     store: S3Server, upload: Upload, tmp_path: Path, is_found_by: str
 ) -> None:
     images = make_folder(tmp_path / "images", classes=1, images=6)
@@ -251,7 +251,7 @@ def test_parts_on_machines_that_share_no_disk_are_joined_by_a_command_without_pa
         ("s3://bucket/x", {"storage_options": ["S3CR3T"]}, r"storage_options must be a dict"),
     ],
 )
-def test_a_destination_is_writable(
+def test_a_place_that_cannot_be_written_to_is_a_sentence(
     upload: Upload, dst: str, options: dict[str, Any], told: str
 ) -> None:
     with pytest.raises(packer.ShardfeedError, match=told) as raised:

@@ -291,7 +291,7 @@ def test_what_the_scan_rejects_is_told_before_packing(dst: Path, own_source: Pat
     assert told == [([("class0/empty.jpg", "it is empty")], False)]
 
 
-def test_a_folder_that_may_not_be_read_is_named(
+def test_a_folder_that_may_not_be_read_is_named_as_such(
     monkeypatch: pytest.MonkeyPatch, dst: Path, own_source: Path
 ) -> None:
     scandir = os.scandir
@@ -493,7 +493,7 @@ def test_a_stopped_run_goes_on_with_a_changed_source_to_the_bytes_of_a_fresh_one
         assert files_of(dst) == files_of(Path(folder, "anew"))
 
 
-def test_another_version_of_the_tiler_does_not_go_on(
+def test_the_versions_of_what_tiles_are_told_and_other_ones_do_not_go_on(
     dst: Path, own_source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bad = own_source / "class0" / "bad.jpg"

@@ -19,7 +19,7 @@ def test_local_is_no_executor() -> None:
 
 
 @pytest.mark.parametrize(("place", "package"), [("ray", "ray"), ("dask://h:1", "distributed")])
-def test_a_missing_engine_is_named(
+def test_an_engine_that_is_not_installed_is_named_with_its_extra(
     monkeypatch: pytest.MonkeyPatch, place: str, package: str
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)

@@ -126,7 +126,7 @@ def test_what_a_job_rejects_and_has_written_comes_back_with_it(dst: Path, own_so
     assert Manifest.load(dst).rejected == 1
 
 
-def test_a_machine_with_another_version_is_refused(
+def test_a_machine_with_another_version_is_refused_by_name_before_it_writes(
     dst: Path, many: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def upgrade(number: int) -> None:

@@ -53,7 +53,7 @@ def jobs(source: Path) -> JobsOf:
 
 
 @pytest.mark.parametrize("policy", [AS_THEY_ARE, Policy(tiled=True)], ids=["verbatim", "tiled"])
-def test_any_processes_and_threads_give_the_same_bytes(
+def test_the_bytes_do_not_depend_on_the_number_of_processes_or_threads(
     tmp_path: Path, jobs: JobsOf, policy: Policy
 ) -> None:
     packed = []

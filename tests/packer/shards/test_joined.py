@@ -138,7 +138,7 @@ def test_append_overwrite_and_index_keep_it_right(pictures: Path, tmp_path: Path
     assert (tmp_path / "tars" / JOINED).read_bytes() == indexes(tmp_path / "tars")
 
 
-def test_a_run_cut_off_goes_on(
+def test_a_run_that_was_cut_off_before_dataset_json_goes_on(
     pictures: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: object) -> None:

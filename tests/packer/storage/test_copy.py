@@ -62,7 +62,7 @@ def test_who_comes_while_another_fetches_waits_for_it(tmp_path: Path, fetches: F
     assert not list(tmp_path.iterdir())
 
 
-def test_what_is_read_is_not_changed(
+def test_what_somebody_reads_is_not_changed(
     tmp_path: Path, fetches: Fetches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("packer.storage.copy._TRIES", 3)  # it waits longer before each

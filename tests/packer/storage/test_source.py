@@ -97,7 +97,6 @@ def test_a_command_that_is_killed_while_it_fetches_goes_on(
     store: S3Server,
     raw: Path,
     start_packer: Callable[..., "subprocess.Popen[str]"],
-    run_packer: Callable[..., Any],
     is_packed: Any,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -120,7 +119,7 @@ def test_a_command_that_is_killed_while_it_fetches_goes_on(
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
     store.fault = lambda handler: None
-    done = run_packer(*command)
+    done = call_packer(*command)
     assert "19 of 39 objects; 20 are already fetched" in done.stderr
     assert is_packed()
     assert not list((tmp_path / "scratch").iterdir())

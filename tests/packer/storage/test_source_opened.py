@@ -111,7 +111,7 @@ def test_a_commit_removes_only_what_was_made_for_it(tmp_path: Path, source: Path
     assert own.read_text() == "mine"
 
 
-def test_a_temporary_folder_is_never_empty(
+def test_a_temporary_folder_is_there_only_when_something_lies_in_it(
     tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "temporary").mkdir()
