@@ -2,6 +2,7 @@
 
 import io
 import json
+import pickle
 import tarfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -160,8 +161,9 @@ class Scan:
     def contents(self) -> dict[str, bytes]:
         """Name of each image and, with their extensions, of its members -> bytes."""
         found = {}
+        files = pickle.loads(pickle.dumps(self.source.files))  # as they go to a process
         for sample in self.samples:
-            content = self.source.files.read(sample)
+            content = files.read(sample)
             image = content.image
             found[sample.name] = image if isinstance(image, bytes) else image.tobytes()
             stem = sample.name.rpartition(".")[0] or sample.name

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
 from layouts import huggingface, matlab
 from layouts.images import is_image, picture
@@ -193,6 +194,15 @@ def _idx(said: str) -> bytes:
     return head + values.tobytes()
 
 
+def _blank(said: str) -> bytes:
+    """Return a PNG of one colour, whose size and mode are said as "16x12 RGB"."""
+    size, mode = said.split()
+    width, height = map(int, size.split("x"))
+    held = io.BytesIO()
+    Image.new(mode, (width, height)).save(held, "PNG")
+    return held.getvalue()
+
+
 def _voc(said: str) -> bytes:
     """Return an annotation as VOC has them, of objects such as "dog 1 2 16 12; cat 5.5 2 7 3"."""
     objects = ""
@@ -214,6 +224,7 @@ def _pickled(said: str) -> bytes:
 
 # What the notation calls them, and what they make of a text.
 MAKERS: Mapping[str, Callable[[str], bytes]] = {
+    "blank": _blank,
     "bytes": lambda said: said.encode("latin-1"),
     "copy": picture,
     "gzip": lambda said: gzip.compress(said.encode(), mtime=0),

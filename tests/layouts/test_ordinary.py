@@ -23,7 +23,7 @@ _SOUND = [
 ]
 
 
-@pytest.mark.parametrize("layout", sampled(ordinary(), every=10), ids=lambda one: one.name)
+@pytest.mark.parametrize("layout", sampled(ordinary(), every=15), ids=lambda one: one.name)
 def test_an_ordinary_folder_is_packed_without_a_question(layout: Layout, tmp_path: Path) -> None:
     outcome = outcome_of(layout, tmp_path, steps=0)
     assert outcome.verdict == RIGHT, outcome.message

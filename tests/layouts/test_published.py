@@ -16,7 +16,7 @@ PACKED = [name for name, outcome in expected().items() if outcome == RIGHT]
 REFUSED = [name for name in LAYOUTS if name not in PACKED]  # their commands are run, too
 
 
-@pytest.mark.parametrize("name", [*sampled(PACKED, every=3), *sampled(REFUSED, every=4)])
+@pytest.mark.parametrize("name", [*sampled(PACKED, every=6), *sampled(REFUSED, every=8)])
 def test_a_layout_is_read_right_or_refused(name, tmp_path):
     outcome = outcome_of(LAYOUTS[name], tmp_path)
     said = "\n".join([outcome.message, *outcome.faults])

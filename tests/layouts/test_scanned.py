@@ -10,6 +10,7 @@ import re
 import shutil
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -103,9 +104,9 @@ def test_every_recogniser_is_what_some_row_is_read_by(
 
     asked = tuple(map(noting, detect.recognisers()))
     monkeypatch.setattr(detect, "recognisers", lambda: asked)
-    used = set()
-    for row in ROWS:
-        if isinstance(row.expected, Read):
+    used: set[str] = set()
+    for row in filter(None, chain.from_iterable(zip_longest(*GROUPS.values()))):
+        if isinstance(row.expected, Read) and len(used) < len(asked):
             found = detect.read(lay_out(row, tmp_path / "src"), SourceOptions(**row.options))
             used |= {by for by, reading in given if reading.what == found.what}
             given.clear()

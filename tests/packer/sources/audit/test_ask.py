@@ -184,56 +184,6 @@ def test_a_question_is_answered_by_one_of_its_commands(
     assert _pack(src, **options).samples > 0
 
 
-@pytest.mark.parametrize(
-    "names",
-    [
-        _classes("cat", "dog"),
-        [f"{kind}/{n}.png" for kind in ("cat", "dog") for n in range(4)],
-        [f"{kind}/{kind}.{n}.png" for kind in ("cat", "dog") for n in range(4)],
-        [f"{kind}/img_{n:04}.png" for kind in "0123" for n in range(3)],
-        [f"{split}/{kind}/{split}.png" for split in ("train", "val") for kind in "ab"],
-        [f"IMG_{n:04}.png" for n in range(9)],
-        [f"img{n:03}{end}.png" for n in range(9) for end in ("", *"ab"[: n % 3])],
-        [f"IMG_{n:04}.png" for n in range(5)] + [f"DSC_{n:04}.png" for n in range(5)],
-        [f"2023-0{1 + n // 4}-1{n % 4} 12.0{n}.31.png" for n in range(8)],
-        [f"Screenshot 2023-01-0{n} at 12.00.0{n}.png" for n in range(1, 7)],
-        [f"IMG-2023010{1 + n // 3}-WA000{n % 3}.png" for n in range(9)],
-        [f"PXL_2023010{1 + n // 3}_12000{n}123.png" for n in range(9)],
-        [f"video_{v}_frame_{n:05}.png" for v in range(3) for n in range(5)],
-        [f"{n * 7919:08x}-{n * 104729:04x}-4{n:03x}.png" for n in range(1, 12)],
-    ],
-)  # fmt: skip
-def test_ordinary_folders_are_not_asked_about(names: list[str], write: Write) -> None:
-    assert _pack(write(names)).samples == len(names)
-
-
-def test_a_list_of_one_image_of_each_class_is_a_split_beside_others(write: Write) -> None:
-    names = [f"img/{n}.png" for n in range(8)]
-    src = write(names)
-    rows = [f"{name},{'cat' if n % 2 else 'dog'}\n" for n, name in enumerate(names)]
-    (src / "train.csv").write_text("image,label\n" + "".join(rows[:6]))
-    (src / "holdout_b.csv").write_text("image,label\n" + "".join(rows[6:]))
-    assert _pack(src).splits == {"train": 6, "holdout_b": 2}
-
-
-def test_a_table_without_labels_leaves_these_to_the_folders(write: Write) -> None:
-    names = _classes("cat", "dog")
-    src = write(names)
-    rows = "".join(f"{name},{n}\n" for n, name in enumerate(names))
-    (src / "metadata.csv").write_text(f"path,width\n{rows}")
-    report = _pack(src)
-    assert (report.classes, report.samples) == (2, 12)
-    assert "labels are those of the folders" in " ".join(report.remarks)
-
-
-def test_patients_numbers_are_no_classes_of_a_table(write: Write) -> None:
-    names = [f"patient{p:03}/scan{n}{p}.png" for p in range(3) for n in range(2)]
-    src = write(names)
-    rows = "".join(f"{name},{40 + n}\n" for n, name in enumerate(names))
-    (src / "ages.csv").write_text(f"path,age\n{rows}")
-    assert _pack(src).classes == 0
-
-
 _SHAPES: dict[str, Callable[[int], list[str]]] = {
     "classes": lambda n: [f"{kind:03}/{kind}_{k}.png" for kind in range(n) for k in range(4)],
     "images of classes": lambda n: [f"{kind}/{k:04}.png" for kind in "abcd" for k in range(n)],

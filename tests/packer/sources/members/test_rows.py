@@ -75,8 +75,13 @@ def test_rows_of_parquet_become_arrays_and_json(
         }
 
 
-@pytest.mark.parametrize("column", ["key", "file_name", "id"])
-@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".json", ".arrow"])
+@pytest.mark.parametrize(
+    ("column", "suffix"),
+    [
+        *(("key", ".csv"), ("file_name", ".jsonl"), ("id", ".json")),
+        *(("file_name", ".arrow"), ("id", ".csv")),
+    ],
+)
 def test_rows_name_samples_by_key_or_by_image_name(
     packed: Path, keys: list[str], tmp_path: Path, column: str, suffix: str
 ) -> None:
@@ -140,7 +145,7 @@ def test_shards_splits_and_order_are_those_of_the_dataset(source: Path, tmp_path
     packer.pack(source, base, split={"train": 0.7, "val": 0.3}, **options)
     key = Dataset(base).keys[0]
     report = packer.pack(
-        files(tmp_path / "files", {f"{key}.txt": b"x"}), extra, keys_of=base, progress=False
+        files(tmp_path / "files", {f"{key}.txt": b"x"}), extra, keys_of=base, jobs=1, progress=False
     )
     assert "38 samples of" in " ".join(report.remarks)
     ours, theirs = Manifest.load(extra), Manifest.load(base)

@@ -139,16 +139,3 @@ def test_what_was_scanned_is_packed_though_the_file_is_gone(
     before = found.contents
     os.remove(tmp_path / "mnist" / IMAGES)
     assert found.contents == before
-
-
-def test_jobs_do_not_change_a_byte(
-    tmp_path: Path,
-    files: dict[str, bytes],
-    write_files: Write,
-    run_pack: RunPack,
-    files_of: Callable[[Path], dict[str, bytes]],
-) -> None:
-    path = write_files(tmp_path / "mnist", zipped(files))
-    for jobs in (1, 2):
-        run_pack(path, tmp_path / str(jobs), jobs, shard_samples=5)
-    assert files_of(tmp_path / "1") == files_of(tmp_path / "2")

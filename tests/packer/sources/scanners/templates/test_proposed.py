@@ -1,67 +1,13 @@
-"""What reads a file that names images: the command of the refusal, run as it is printed."""
+"""What is proposed to read a list; `layouts/packed/texts.rows` runs such commands."""
 
 import json
-import re
-import shlex
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
-from layouts.archives import image
 
 from packer.sources.scanners.templates.proposed import proposed
-from reader import Dataset
 
-pytestmark = pytest.mark.usefixtures("in_process")
-
-RunPacker = Callable[..., Any]
-Write = Callable[..., Path]
-LABELS = {f"images/{number:03}.jpg": "cat" if number % 3 else "dog" for number in range(6)}
-NAMES = {path.rpartition("/")[2]: label for path, label in LABELS.items()}
+NAMES = {f"{number:03}.jpg": "cat" if number % 3 else "dog" for number in range(6)}
 ITEMS = [{"file": name, "class": label, "score": 0.5} for name, label in NAMES.items()]
-
-
-def table(sign: str, of: dict[str, str] = NAMES, head: str = "") -> str:
-    return head + "".join(f"{name}{sign}{label}\n" for name, label in of.items())
-
-
-LISTS = {
-    "list.txt": table(" ", LABELS),
-    "names.txt": table("\t"),
-    "labels first.txt": "".join(f"{label} /{path}\n" for path, label in LABELS.items()),
-    "head.txt": table(";", head="photo;breed\n"),
-    "utf-16.txt": table(",").encode("utf-16"),
-    "dict.json": json.dumps(NAMES),
-    "objects.json": json.dumps(ITEMS),
-    "of_objects.json": json.dumps({item["file"]: {"label": item["class"]} for item in ITEMS}),
-    "numbered.json": json.dumps({str(number): item for number, item in enumerate(ITEMS)}),
-    "inside.json": json.dumps({"version": 1, "items": ITEMS}),
-    "deep.json": json.dumps([{"data": {"image": n}, "label": v} for n, v in NAMES.items()]),
-    "lines.manifest": "".join(f"{json.dumps(item)}\n" for item in ITEMS),
-    "some.json": json.dumps([*ITEMS[1:], {**ITEMS[0], "caption": "a dog"}]),
-}
-
-
-@pytest.mark.parametrize("name", LISTS)
-def test_a_list_is_read_at_once_or_by_the_command_that_a_refusal_proposes(
-    name: str, tmp_path: Path, write_files: Write, run_packer: RunPacker
-) -> None:
-    content = LISTS[name]
-    files = {path: image(number) for number, path in enumerate(LABELS)}
-    data = content.encode() if isinstance(content, str) else content
-    src, dst = write_files(tmp_path / "src", {**files, name: data}), tmp_path / "dst"
-    done = run_packer("pack", src, dst, "--jobs", 1)
-    if done.returncode:
-        command = re.search(r"To read it \(.*?\), type: packer (.*)", done.stderr)
-        assert command, done.stderr
-        done = run_packer(*shlex.split(command[1]))
-    assert done.returncode == 0, done.stderr
-    found = Dataset(dst)
-    classes = [found.classes[label] for label in found.targets]
-    assert dict(zip(found.names, classes, strict=True)) == {
-        path.rpartition("/")[2]: label for path, label in LABELS.items()
-    }
 
 
 @pytest.mark.parametrize(
