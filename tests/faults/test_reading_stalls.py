@@ -173,8 +173,9 @@ def test_a_parent_that_is_killed_leaves_no_worker_whatever_it_is_doing(
     def pids() -> list[int]:
         return [int(path.name) for path in tmp_path.iterdir() if path != child]
 
+    begun = 1 if act == "forked" else 2  # there one worker may do all
     with forked(read):
-        wait_until(lambda: len(pids()) == 2)
+        wait_until(lambda: len(pids()) >= begun)
         wait_until(lambda: act != "forked" or (child.exists() and child.read_text()))
     try:
         wait_until(lambda: all(map(is_gone, pids())), seconds=20)
