@@ -110,13 +110,15 @@ def test_after_a_killed_process_the_same_command_goes_on_with_any_executor(
     assert files_of(dst) == files_of(here)
 
 
-@pytest.mark.parametrize(("workers", "jobs", "most"), [(3, 1, 6), (None, 2, 4)])
+@pytest.mark.parametrize(
+    ("told", "jobs", "most"),
+    [({"workers": 3}, 1, 6), ({"_max_workers": 3}, 1, 6), ({"workers": ["a"]}, 2, 4), ({}, 2, 4)],
+)
 def test_two_jobs_a_worker_are_under_way(
-    tmp_path: Path, many: Path, workers: int | None, jobs: int, most: int
+    tmp_path: Path, many: Path, told: dict[str, object], jobs: int, most: int
 ) -> None:
     executor = Hoarding(most, 8)
-    if workers is not None:
-        executor.workers = workers  # type: ignore[attr-defined]
+    vars(executor).update(told)
     packed_by(executor, many, tmp_path / "dst", jobs)
     assert executor.sizes == [most, 8 - most]
 
