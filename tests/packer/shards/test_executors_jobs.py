@@ -198,3 +198,23 @@ def test_an_executor_that_does_nothing_is_told_of(
 
     with caplog.filtering(stop), pytest.raises(KeyboardInterrupt):
         packed_by(executor, many, tmp_path / "dst", jobs=2)
+
+
+class Counting(ThreadPoolExecutor):
+    """One worker; notes how many jobs are under way at most."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.most = 0
+        self._futures: list[Future[Any]] = []
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        self._futures.append(super().submit(fn, *args, **kwargs))
+        self.most = max(self.most, sum(not future.done() for future in self._futures))
+        return self._futures[-1]
+
+
+def test_a_job_that_ends_makes_room_for_one(tmp_path: Path, many: Path) -> None:
+    with Counting() as executor:
+        packed_by(executor, many, tmp_path / "dst")
+    assert executor.most <= 2
