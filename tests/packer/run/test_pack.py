@@ -456,7 +456,8 @@ def test_to_go_on_without_files_is_proposed_for_few_damaged_ones_alone(
     for path in own_source.rglob("*.jpg"):
         path.write_bytes(b"")
     (own_source / "class0" / "good.jpg").write_bytes(b"\xff\xd8\xff")
-    assert "--on-error skip" not in refusal()
+    assert "--on-error skip" not in (said := refusal())
+    assert said.startswith("Nothing was packed, because")
 
 
 def test_wrong_annotations_and_damaged_pixels_are_named_in_one_run_and_can_be_skipped(
