@@ -251,3 +251,18 @@ def test_a_killed_loop_that_overwrote_a_run_leaves_no_shard(tmp_path: Path) -> N
         raise KeyboardInterrupt
     with Destination(tmp_path).hold(RUN, overwrite=False):
         assert files(tmp_path) == {".packing.json"}
+
+
+@pytest.mark.parametrize(
+    ("found", "joins"),
+    [
+        (RUN, True),
+        (MENDED, True),
+        (replace(RUN, place="there"), True),
+        (replace(MENDED, place="there"), False),
+        (OTHER, False),
+        (replace(RUN, replaces=True), False),
+    ],
+)
+def test_runs_of_one_source_or_place_with_the_same_settings_join(found: Run, joins: bool) -> None:
+    assert RUN.joins(found) is joins

@@ -407,7 +407,8 @@ def test_skipping_is_proposed_only_for_few_damaged_files(dst: Path, own_source: 
     for path in own_source.rglob("*.jpg"):
         path.write_bytes(b"")
     (own_source / "class0" / "good.jpg").write_bytes(b"\xff\xd8\xff")
-    assert "--on-error skip" not in refusal()
+    assert "--on-error skip" not in (said := refusal())
+    assert said.startswith("Nothing was packed, because")
 
 
 def test_wrong_annotations_and_pixels_are_named_in_one_run(tmp_path: Path, source: Path) -> None:

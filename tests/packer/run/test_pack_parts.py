@@ -1,7 +1,7 @@
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,10 @@ from packing import files_of, pack, pack_part
 
 from packer.errors import Rejected, UnusableInput
 from packer.options.declared import PackOptions
+from packer.options.part import Part
 from packer.progress import Advance, Progress
 from packer.run.report import PartReport
+from packer.run.run import busy, hold_part
 
 EIGHT = PackOptions(shard_samples=20)  # shards of `many`
 
@@ -238,3 +240,13 @@ def test_another_dataset_is_not_touched(dst: Path, many: Path) -> None:
         packed(many, dst, "1/2")
     del before["dataset.json"]
     assert files_of(dst) == before
+
+
+@pytest.mark.parametrize(("count", "more"), [(3, ") are at work"), (5, ") and 2 more are at work")])
+def test_of_parts_at_work_three_are_named(tmp_path: Path, count: int, more: str) -> None:
+    with ExitStack() as held:
+        for number in range(1, count + 1):
+            held.enter_context(hold_part(tmp_path, Part(number, count)))
+        said = str(busy(tmp_path))
+    assert more in said
+    assert [n for n in range(1, count + 1) if f"part {n}/{count} (process" in said] == [1, 2, 3]

@@ -105,13 +105,15 @@ def test_processes_write_the_same_bytes_and_after_a_killed_one_any_executor_goes
     assert files_of(dst) == files_of(here)
 
 
-@pytest.mark.parametrize(("workers", "jobs", "most"), [(3, 1, 6), (None, 2, 4)])
+@pytest.mark.parametrize(
+    ("told", "jobs", "most"),
+    [({"workers": 3}, 1, 6), ({"_max_workers": 3}, 1, 6), ({"workers": ["a"]}, 2, 4), ({}, 2, 4)],
+)
 def test_two_jobs_a_worker_are_under_way(
-    dst: Path, many: Path, workers: int | None, jobs: int, most: int
+    dst: Path, many: Path, told: dict[str, object], jobs: int, most: int
 ) -> None:
     executor = Hoarding(most, 8)
-    if workers is not None:
-        executor.workers = workers  # type: ignore[attr-defined]
+    vars(executor).update(told)
     packed_by(executor, many, dst, jobs)
     assert executor.sizes == [most, 8 - most]
 
@@ -186,3 +188,23 @@ def test_an_executor_that_does_nothing_is_told_of(
 
     with caplog.filtering(stop), pytest.raises(KeyboardInterrupt):
         packed_by(executor, many, dst, jobs=2)
+
+
+class Counting(ThreadPoolExecutor):
+    """One worker; notes how many jobs are under way at most."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.most = 0
+        self._futures: list[Future[Any]] = []
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        self._futures.append(super().submit(fn, *args, **kwargs))
+        self.most = max(self.most, sum(not future.done() for future in self._futures))
+        return self._futures[-1]
+
+
+def test_a_job_that_ends_makes_room_for_one(dst: Path, many: Path) -> None:
+    with Counting() as executor:
+        packed_by(executor, many, dst)
+    assert executor.most <= 2

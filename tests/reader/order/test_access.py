@@ -104,3 +104,16 @@ def test_who_fetches_some_of_the_shards_is_told_of_these_as_if_there_were_no_oth
         every = [piece for piece in ahead.pieces(step) if piece.shard in shards]
         found = [piece._replace(shard=piece.shard + begin) for piece in own.pieces(step)]
         assert found == every
+
+
+@settings(deadline=None)
+@given(ahead=aheads(("in turn", "shuffled", "mixed in turn", "mixed shuffled")))
+def test_without_windows_a_step_announces_what_it_reads(ahead: AccessPattern) -> None:
+    starts = np.cumsum(ahead.sizes) - ahead.sizes
+    for step in range(len(ahead.steps)):
+        announced = [
+            int(starts[piece.shard]) + row
+            for piece in ahead.pieces(step)
+            for row in range(piece.first, piece.stop)
+        ]
+        assert sorted(announced) == sorted({*ahead.rows(step, step + 1).place.tolist()})
