@@ -157,15 +157,21 @@ def test_a_loop_that_only_reads_is_bound_by_decoding(make_dataset: Callable[...,
     assert (found.batches, found.samples) == (6, 12)
 
 
+def step(batches: Any) -> None:
+    """A step that takes long, and until the next batch is ready."""
+    time.sleep(0.1)
+    while not batches.is_ready():
+        time.sleep(0.1)
+
+
 def test_a_loop_with_slow_steps_is_bound_by_them(packed: Path) -> None:
     with Loader(packed, batch_size=13, workers=2, transforms=[CROP]) as loader:
-        batches = iter(loader)
+        batches: Any = iter(loader)
         next(batches)
-        while loader.statistics().ready < 2:  # the others, which are not waited for then
-            time.sleep(0.01)
         before = loader.statistics()
+        step(batches)
         for _ in batches:
-            time.sleep(0.1)
+            step(batches)
         found = loader.statistics().since(before)
     assert found.bound_by == "consumer", found
     assert found.elapsed > 0.2  # the step after the last batch counts
