@@ -1,6 +1,7 @@
 """Datasets made of given files, and scripts in processes of their own."""
 
 import fcntl
+import json
 import os
 import shutil
 import signal
@@ -13,9 +14,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
-from made_images import encode, make_image
+from delivered import Write
+from made_images import encode, make_image, png
 from packing import run_pack
 from store_server import StoreServer, serving
 
@@ -203,3 +206,18 @@ def opened(server: StoreServer, tmp_path: Path) -> Iterator[Callable[..., Datase
     yield open_dataset
     while found:
         found.pop().fetching.close()
+
+
+@pytest.fixture
+def write_over(write_samples: Write) -> Write:
+    """`write_over((60, 80), {...}, b"...", ext="txt")`: a sample for each content of the member.
+
+    What is no bytes is written as JSON.
+    """
+
+    def make(size: tuple[int, int], *contents: Any, ext: str = "json") -> Path:
+        image = png(np.zeros((*size, 3), np.uint8))
+        data = [one if isinstance(one, bytes) else json.dumps(one).encode() for one in contents]
+        return write_samples({f"s{n}": {"png": image, ext: each} for n, each in enumerate(data)})
+
+    return make
