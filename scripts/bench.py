@@ -24,7 +24,6 @@ CASES = {
     "tiny": "raw images of CIFAR's size",
     "store": "reading from a store that answers late",
     "gpu": "feeding a GPU, alone and with a ResNet that trains",
-    "decoders": "JPEG decoders on a GPU: rates, and pixels beside the workers'",
     "pack": "packing, beside cp -r and other writers",
     "scale": "datasets of many shards and samples; packing many classes and files",
 }

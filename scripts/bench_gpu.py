@@ -44,7 +44,6 @@ def steps(given: argparse.Namespace) -> list[Step]:
     gpu = [*bench, "gpu", "--images", images, "--shards", shards, *common]
     gpu += ["--batches", "60" if on_gpu else "2", "--workers"]
     few, some, many = map(str, (4, 8, 16) if on_gpu else (1, 1, 1))
-    decoders = [*bench, "decoders", *common, "--batches", "20" if on_gpu else "1"]
     count = "4000" if on_gpu else "40"
     tests = ["tests/reader/gpu_decode", "tests/reader/cuda", "tests/reader/guarantees"]
     pytest = [*python, "-m", "pytest", "-m", "gpu", "-q", "-rs", "-p", "no:cacheprovider", *tests]
@@ -54,7 +53,6 @@ def steps(given: argparse.Namespace) -> list[Step]:
     made = [
         Step("Images", 60, [*python, "scripts/sample_images.py", images, count]),
         Step("Shards", 60, [*python, "-m", "packer", "pack", images, shards, "--quiet"]),
-        Step("Decoders", 40, decoders),
         Step("4 workers", 150, [*gpu, few]),
         Step("4 workers, each decoder", 90, [*gpu, few, "--decoders", "--only", "("]),
         Step("Tests", 60, pytest),

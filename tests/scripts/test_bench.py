@@ -23,7 +23,6 @@ CASES = {
     "tiny": ["--samples=200", "--batch-size=50", "--epochs=1"],
     "store": ["--images={large}", "--count=120", "--shard-size=200KB", *SMALL_STORE],
     "gpu": [IMAGES, "--device=cpu", "--batch-size=4", "--workers=1", "--batches=2"],
-    "decoders": ["--device=cpu", "--batch-size=4", "--batches=2"],
     "pack": [IMAGES, "--jobs=1"],
     "scale": ["--sets", "4x30", "--steps", *STEPS],
 }
@@ -33,7 +32,6 @@ ROWS = {
     "tiny": {"shardfeed", "shardfeed, crop and flip", "tensor indexing"},
     "store": {"local disk", "1 ms, global shuffle, cold", A_SHARE},
     "gpu": {"shardfeed", "shardfeed, auto", "shardfeed, GPU decode", "one batch, again and again"},
-    "decoders": {"simplejpeg, one core"},
     "pack": {"cp -r", "packer, verbatim, one process", "packer, tiled"},
     "scale": {f"4x30 {step}" for step in STEPS},
 }

@@ -103,7 +103,6 @@ def test_the_plan_names_every_step_with_a_command_that_is_understood(
     assert any(WHEEL in command[-1] and "--no-index" in command for command in commands)
     cases = [command[2:] for command in commands if command[1] == "scripts/bench.py"]
     assert {bench.parsed(case)[1].workers for case in cases if case[0] == "gpu"} == {4, 8, 16}
-    assert bench.parsed(next(case for case in cases if case[0] == "decoders"))[1].device == "cuda"
     files = [command[1] for command in commands if command[1] != "-m"]
     assert all((bench_gpu.ROOT / file).is_file() for file in files)
 
