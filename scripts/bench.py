@@ -73,7 +73,6 @@ def parsed(command: list[str]) -> tuple[Any, argparse.Namespace]:
     options = parser_of(f" {name}", case.__doc__)
     options.add_argument("--rounds", type=int, default=3, help="default: %(default)s")
     options.add_argument("--only", default="", help="candidates whose name contains this")
-    options.add_argument("--json", action="store_true", help="print every round's figures")
     for option, value in case.OPTIONS.items():
         usual: dict[str, Any] = {"required": True} if value is ... else {"default": value}
         if value is False:

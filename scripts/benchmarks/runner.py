@@ -6,7 +6,6 @@ other programs slows all of them alike.
 """
 
 import argparse
-import json
 import multiprocessing
 import os
 import sys
@@ -33,9 +32,6 @@ def run(case: Any, given: argparse.Namespace, work: Path) -> None:
     candidates = case.candidates(given, work)
     wanted = {name: act for name, act in candidates.items() if given.only in name}
     rows, others = interleaved(wanted, given.rounds)
-    if given.json:
-        print(json.dumps({row: list(rounds.values()) for row, rounds in rows.items()}))
-        return
     print(f"{os.cpu_count()} cores, medians of {given.rounds} rounds")
     print(table(rows, case.BASELINE))
     if case.BASELINE in rows and given.rounds > 1:

@@ -82,7 +82,7 @@ def test_a_candidate_that_fails_is_named_and_the_others_are_measured(
     both = {"good": partial(echo, 3.0), "bad": partial(echo, -1.0)}
     case = SimpleNamespace(BASELINE="good", candidates=lambda *_: both)
     for count in (2, 1):
-        run(case, Namespace(only="", rounds=count, json=False), tmp_path)
+        run(case, Namespace(only="", rounds=count), tmp_path)
         out, err = capfd.readouterr()
         assert re.findall(r"^\| (\w+) \| ([\d. |]+) \|$", out, re.M) == [
             ("good", "3.00 | 1.00 | 6.00")
