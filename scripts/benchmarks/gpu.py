@@ -7,7 +7,7 @@
 Every way to feed the GPU is measured without and with training steps (bfloat16, channels_last).
 "ratio" is that to the same steps on one batch, again and again: the GPU's limit. "GPU waits %" is
 the share of the time between the CUDA events around the steps in which none was running. "GiB" is
-the GPU's memory in use at the end. `scripts/bench_gpu.py` runs all of it in a limited time.
+the GPU's memory in use at the end. `scripts/bench_gpu.sh` runs all of it in a limited time.
 """
 
 import argparse
