@@ -4,8 +4,8 @@
     scripts/bench.py CASE --help
 
 Each candidate runs in a process of its own in every round. The table has medians over the rounds;
-"ratio" compares the first column with the baseline of the same round. Peers that are not installed
-are named and left out.
+"ratio" is that of the ratios of the first column to the baseline of the same round. Peers that are
+not installed are named and left out.
 """
 
 import argparse
@@ -51,8 +51,7 @@ CASE_OPTIONS: dict[str, dict[str, Any]] = {
     "blocks": {"help": "shards of a window; 0: a global shuffle"},
     "shares": {"help": "of the data that a cache holds"},
     "sets": {"nargs": "+"},
-    "folder": {"type": Path, "help": "where there is room"},
-    "keep": {"help": "keep the datasets, and use them again"},
+    "folder": {"type": Path, "help": "keeps the datasets, to use them again"},
 }
 
 

@@ -82,7 +82,7 @@ def candidates(given: argparse.Namespace, work: Path) -> Candidates:
         raise SystemExit("There is no CUDA device. --device cpu tries out what this does.")
     images = (given.images or work / "images").absolute()
     if given.images is None:
-        make(images, range(given.samples), classes=10)
+        make(images, range(given.samples))
     device = reader.CUDAPrefetcher([], device=given.device).device
     task = task_of(images, work, given)
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine()

@@ -34,10 +34,6 @@ def run(case: Any, given: argparse.Namespace, work: Path) -> None:
     rows, others = interleaved(wanted, given.rounds)
     print(f"{os.cpu_count()} cores, medians of {given.rounds} rounds")
     print(table(rows, case.BASELINE))
-    if case.BASELINE in rows and given.rounds > 1:
-        print(
-            "A ratio is the median of the rounds' ratios: it can differ from that of the medians."
-        )
     if others > BUSY:
         print(
             f"Other programs took {others:.0%} of the processors. Rates and ratios are not those "

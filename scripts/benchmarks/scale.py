@@ -18,7 +18,6 @@ import itertools
 import os
 import re
 import shutil
-import tempfile
 import time
 from dataclasses import replace
 from functools import partial
@@ -35,7 +34,7 @@ from packer.shards.joined import write_manifest
 from reader.format import Manifest
 
 BASELINE = None
-OPTIONS = {"sets": ["100000x10", "10000x10000"], "steps": None, "folder": None, "keep": False}
+OPTIONS = {"sets": ["100000x10", "10000x10000"], "steps": None, "folder": None}
 ORDERS = {
     "order": (True, None),
     "order, blocks": (reader.BlockShuffle(8), None),
@@ -97,12 +96,11 @@ def make_images(folder: Path, classes: int, files: int) -> None:
 
 
 def candidates(given: argparse.Namespace, work: Path) -> Candidates:
-    root = given.folder if given.keep else Path(tempfile.mkdtemp(dir=given.folder or work))
     found = {}
     for name, what in itertools.product(given.sets, given.steps or STEPS):
         shards, samples = map(int, name.split("x"))
         is_raw = what.startswith("raw")
-        folder = root / (name + "-images" * (what in OF_IMAGES) + "-raw" * is_raw)
+        folder = (given.folder or work) / (name + "-images" * (what in OF_IMAGES) + "-raw" * is_raw)
         if not folder.exists() and what in OF_IMAGES:
             make_images(folder, shards, samples)
         elif not folder.exists():
