@@ -6,12 +6,13 @@ other programs slows all of them alike.
 """
 
 import argparse
+import contextlib
 import multiprocessing
 import os
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
@@ -53,11 +54,10 @@ def interleaved(candidates: Candidates, rounds: int) -> tuple[Rows, float]:
         for name in list(turns):
             began, used = time.perf_counter(), _used(RUSAGE_CHILDREN)
             psutil.cpu_percent()  # counts from here on
-            try:
+            found: Mapping[str, Any] = {}
+            with leaving_out(name):
                 found = _in_process(candidates[name])
-            except Exception:
-                traceback.print_exc()
-                print(f"{name}: left out, it failed (see above)", file=sys.stderr)
+            if not found:
                 turns.remove(name)
                 continue
             own = (_used(RUSAGE_CHILDREN) - used) / (time.perf_counter() - began)
@@ -69,6 +69,16 @@ def interleaved(candidates: Candidates, rounds: int) -> tuple[Rows, float]:
                 rows.setdefault(row, {})[number] = figures
         turns = turns[1:] + turns[:1]
     return rows, median(others or [0.0])
+
+
+@contextlib.contextmanager
+def leaving_out(name: str) -> Iterator[None]:
+    """Say it if what is done for a candidate fails, and go on."""
+    try:
+        yield
+    except Exception:
+        traceback.print_exc()
+        print(f"{name}: left out, it failed (see above)", file=sys.stderr)
 
 
 def table(rows: Rows, baseline: str | None) -> str:
