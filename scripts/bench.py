@@ -4,8 +4,8 @@
     scripts/bench.py CASE --help
 
 Each candidate runs in a process of its own in every round. The table has medians over the rounds;
-"ratio" compares the first column with the baseline of the same round. Peers that are not installed
-are named and left out.
+"ratio" is that of the ratios of the first column to the baseline of the same round. Peers that are
+not installed are named and left out.
 """
 
 import argparse
@@ -24,7 +24,6 @@ CASES = {
     "tiny": "raw images of CIFAR's size",
     "store": "reading from a store that answers late",
     "gpu": "feeding a GPU, alone and with a ResNet that trains",
-    "decoders": "JPEG decoders on a GPU: rates, and pixels beside the workers'",
     "pack": "packing, beside cp -r and other writers",
     "scale": "datasets of many shards and samples; packing many classes and files",
 }
@@ -52,8 +51,7 @@ CASE_OPTIONS: dict[str, dict[str, Any]] = {
     "blocks": {"help": "shards of a window; 0: a global shuffle"},
     "shares": {"help": "of the data that a cache holds"},
     "sets": {"nargs": "+"},
-    "folder": {"type": Path, "help": "where there is room"},
-    "keep": {"help": "keep the datasets, and use them again"},
+    "folder": {"type": Path, "help": "keeps the datasets, to use them again"},
 }
 
 
@@ -74,7 +72,6 @@ def parsed(command: list[str]) -> tuple[Any, argparse.Namespace]:
     options = parser_of(f" {name}", case.__doc__)
     options.add_argument("--rounds", type=int, default=3, help="default: %(default)s")
     options.add_argument("--only", default="", help="candidates whose name contains this")
-    options.add_argument("--json", action="store_true", help="print every round's figures")
     for option, value in case.OPTIONS.items():
         usual: dict[str, Any] = {"required": True} if value is ... else {"default": value}
         if value is False:

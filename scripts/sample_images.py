@@ -31,21 +31,17 @@ def photograph(rng: np.random.Generator, label: int, height: int, width: int) ->
     return Image.fromarray((pixels * 0.8 + 127.5).clip(0, 255).astype(np.uint8))
 
 
-def named(label: int) -> str:
-    return NAMES[label] if label < len(NAMES) else f"class{label:03d}"
-
-
 def write(folder: Path, classes: int, scale: float, number: int) -> None:
     label = number % classes
     height, width = (round(scale * side) for side in SIZES[number % len(SIZES)])
     image = photograph(np.random.default_rng(number), label, height, width)
-    image.save(folder / named(label) / f"{number:06d}.jpg", quality=90)
+    image.save(folder / NAMES[label] / f"{number:06d}.jpg", quality=90)
 
 
-def make(folder: Path, numbers: range, classes: int, scale: float = 1.0) -> None:
+def make(folder: Path, numbers: range, classes: int = len(NAMES), scale: float = 1.0) -> None:
     """Write the images of these numbers, `scale` times as large as photographs of the web."""
-    for label in range(classes):
-        (folder / named(label)).mkdir(parents=True, exist_ok=True)
+    for name in NAMES[:classes]:
+        (folder / name).mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor() as pool:
         list(pool.map(partial(write, folder, classes, scale), numbers, chunksize=16))
 
@@ -127,13 +123,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("count", type=int, help="images in all")
-    parser.add_argument("--classes", type=int, default=len(NAMES))
     parser.add_argument("--for", dest="task", choices=sorted(TASKS), help="default: class folders")
     given = parser.parse_args()
     trained = given.count - max(given.count // 10, 1)
     for split, numbers in {"train": range(trained), "val": range(trained, given.count)}.items():
         if given.task is None:
-            make(given.folder / split, numbers, given.classes)
+            make(given.folder / split, numbers)
         else:
             TASKS[given.task](given.folder, split, numbers)
 

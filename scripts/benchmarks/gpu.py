@@ -7,7 +7,7 @@
 Every way to feed the GPU is measured without and with training steps (bfloat16, channels_last).
 "ratio" is that to the same steps on one batch, again and again: the GPU's limit. "GPU waits %" is
 the share of the time between the CUDA events around the steps in which none was running. "GiB" is
-the GPU's memory in use at the end. `scripts/bench_gpu.py` runs all of it in a limited time.
+the GPU's memory in use at the end. `scripts/bench_gpu.sh` runs all of it in a limited time.
 """
 
 import argparse
@@ -82,7 +82,7 @@ def candidates(given: argparse.Namespace, work: Path) -> Candidates:
         raise SystemExit("There is no CUDA device. --device cpu tries out what this does.")
     images = (given.images or work / "images").absolute()
     if given.images is None:
-        make(images, range(given.samples), classes=10)
+        make(images, range(given.samples))
     device = reader.CUDAPrefetcher([], device=given.device).device
     task = task_of(images, work, given)
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine()

@@ -4,7 +4,6 @@ A way is a function from a `Task` and a device to an endless iterator of (images
 images float32 (B, 3, 224, 224), normalised. Ways whose packages are not installed are left out.
 """
 
-import contextlib
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -48,7 +47,7 @@ def apex(batches: Iterable[Any], device: torch.device) -> Batches:
     """The data_prefetcher of NVIDIA apex's ImageNet example, as a generator."""
     on_gpu = device.type == "cuda"
     side = torch.cuda.Stream(device) if on_gpu else None
-    with torch.cuda.stream(side) if side else contextlib.nullcontext():
+    with torch.cuda.stream(side):  # None: as it is
         both = torch.tensor([reader.IMAGENET_MEAN, reader.IMAGENET_STD]) * 255
         mean, std = both.reshape(2, 1, 3, 1, 1).to(device)
     source = iter(batches)
@@ -58,7 +57,7 @@ def apex(batches: Iterable[Any], device: torch.device) -> Batches:
         if images.is_cuda:  # decoded there, on the current stream
             side.wait_stream(torch.cuda.current_stream())
             images.record_stream(side)
-        with torch.cuda.stream(side) if side else contextlib.nullcontext():
+        with torch.cuda.stream(side):
             images = images.to(device, non_blocking=True)
             labels = labels.to(device, non_blocking=True)
             return images.float().sub_(mean).div_(std), labels

@@ -6,13 +6,13 @@ other programs slows all of them alike.
 """
 
 import argparse
-import json
+import contextlib
 import multiprocessing
 import os
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
@@ -33,15 +33,8 @@ def run(case: Any, given: argparse.Namespace, work: Path) -> None:
     candidates = case.candidates(given, work)
     wanted = {name: act for name, act in candidates.items() if given.only in name}
     rows, others = interleaved(wanted, given.rounds)
-    if given.json:
-        print(json.dumps({row: list(rounds.values()) for row, rounds in rows.items()}))
-        return
     print(f"{os.cpu_count()} cores, medians of {given.rounds} rounds")
     print(table(rows, case.BASELINE))
-    if case.BASELINE in rows and given.rounds > 1:
-        print(
-            "A ratio is the median of the rounds' ratios: it can differ from that of the medians."
-        )
     if others > BUSY:
         print(
             f"Other programs took {others:.0%} of the processors. Rates and ratios are not those "
@@ -61,11 +54,10 @@ def interleaved(candidates: Candidates, rounds: int) -> tuple[Rows, float]:
         for name in list(turns):
             began, used = time.perf_counter(), _used(RUSAGE_CHILDREN)
             psutil.cpu_percent()  # counts from here on
-            try:
+            found: Mapping[str, Any] = {}
+            with leaving_out(name):
                 found = _in_process(candidates[name])
-            except Exception:
-                traceback.print_exc()
-                print(f"{name}: left out, it failed (see above)", file=sys.stderr)
+            if not found:
                 turns.remove(name)
                 continue
             own = (_used(RUSAGE_CHILDREN) - used) / (time.perf_counter() - began)
@@ -77,6 +69,16 @@ def interleaved(candidates: Candidates, rounds: int) -> tuple[Rows, float]:
                 rows.setdefault(row, {})[number] = figures
         turns = turns[1:] + turns[:1]
     return rows, median(others or [0.0])
+
+
+@contextlib.contextmanager
+def leaving_out(name: str) -> Iterator[None]:
+    """Say it if what is done for a candidate fails, and go on."""
+    try:
+        yield
+    except Exception:
+        traceback.print_exc()
+        print(f"{name}: left out, it failed (see above)", file=sys.stderr)
 
 
 def table(rows: Rows, baseline: str | None) -> str:

@@ -16,30 +16,25 @@ import contextlib
 import io
 import itertools
 import os
-import tempfile
+import re
+import shutil
 import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from resource import RUSAGE_SELF, getrusage
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
+import packer
 import reader
 from benchmarks.runner import Candidates, Figures, cpu_seconds, family, own_usage
 from packer.shards.joined import write_manifest
-from reader.format import Manifest, ShardEntry
-from reader.format.checksum import checksum_of
-from reader.format.columns import FORMATS, MEMBER, ROW
-from reader.format.index import metadata_of
-from reader.format.safetensors import serialize
-from reader.format.sizes import SizeBounds, upright_sizes
+from reader.format import Manifest
 
 BASELINE = None
-OPTIONS = {"sets": ["100000x10", "10000x10000"], "steps": None, "folder": None, "keep": False}
+OPTIONS = {"sets": ["100000x10", "10000x10000"], "steps": None, "folder": None}
 ORDERS = {
     "order": (True, None),
     "order, blocks": (reader.BlockShuffle(8), None),
@@ -48,79 +43,45 @@ ORDERS = {
     "order, balanced": (False, reader.ClassBalanced()),
     "order, weighted": (False, "weighted"),
 }
-COMMANDS = {
-    "info": ["info", "{folder}"],
-    "plan": ["plan", "{folder}"],
-    "plan, blocks": ["plan", "{folder}", "--shuffle", "block:8"],
-}
+COMMANDS = {name: [name, "{folder}"] for name in ("info", "plan")}
 LOADERS: dict[str, dict[str, Any]] = {
     "loader": {"fields": ("index",)},
     "raw": {"shuffle": True, "workers": 1},
-    "raw, blocks": {"shuffle": reader.BlockShuffle(8), "workers": 1},
 }
-STEPS = ["open", "labels", "targets", "subset", *ORDERS, *LOADERS, *COMMANDS]
+STEPS = ["open", "labels", *ORDERS, *LOADERS, *COMMANDS]
 OF_IMAGES = {
     "scan": ["pack", "{folder}", "{folder}-dry", "--dry-run", "--quiet"],
     "pack": ["pack", "{folder}", "{folder}-packed", "--quiet", "--overwrite"],
 }
 CLASSES = 1000
-ROOM = 512  # bytes of a sample in its tar
 DISTINCT = 1000  # shards; further ones are links to these
 LINKS = 30_000  # to one file; ext4 has at most 65,000
-SIDE = 8  # of a raw image
 VISITS = 4  # of each shard, before a loader is measured
 BATCHES = 200  # of 256 samples
 
 
 def make(folder: Path, shards: int, samples: int, *, is_raw: bool) -> None:
-    """Write dataset.json, the indexes, and tars of holes."""
-    folder.mkdir(parents=True)
-    entries: list[ShardEntry] = []
-    sizes: SizeBounds | None = None
-    size = 2 * ROOM * samples + 1024
-    for number in range(shards):
-        tar = folder / f"shard-{number:06d}.tar"
-        if number >= DISTINCT:
-            entry = entries[number % DISTINCT]
-            tar.hardlink_to(folder / entry.file)
-            tar.with_suffix(".safetensors").hardlink_to(folder / entry.index)
-            entries.append(replace(entry, file=tar.name))
-            continue
-        tar.touch()
-        os.truncate(tar, size)
-        columns = _columns(number, samples, is_raw)
-        own = SizeBounds.of(*upright_sizes(columns))
-        sizes = own | sizes if own else sizes
-        checksum = f"xxh3-128:{number:032x}"
-        index = serialize(columns, metadata_of(size, checksum, []))
-        tar.with_suffix(".safetensors").write_bytes(index)
-        sums = checksum, len(index), checksum_of(index)
-        entries.append(ShardEntry(tar.name, "", samples, size, *sums))
-    classes = tuple(f"class{label:04d}" for label in range(CLASSES))
-    options, ext = ({"raw": [SIDE, SIDE]}, "raw") if is_raw else ({"seed": 0}, "jpg")
-    manifest = Manifest("0", options, "", classes, ("cls", ext), tuple(entries))
-    write_manifest(folder, replace(manifest, sizes={"": sizes} if sizes else {}))
-
-
-def _columns(number: int, samples: int, is_raw: bool) -> dict[str, NDArray[np.generic]]:
-    """Return an index's columns, whose keys are the samples' numbers in nine digits."""
-    rng = np.random.default_rng(number)
-    rows = np.arange(samples)
-    size, sides = (3 * SIDE * SIDE, (SIDE, SIDE + 1)) if is_raw else (ROOM, (200, 600))
-    values: dict[str, Any] = {"offset": rows * ROOM, "size": size, "channels": 3, "orientation": 1}
-    values |= {name: rng.integers(*sides, samples) for name in ("height", "width")}
-    values |= {"label": rng.integers(0, CLASSES, samples), "crc32": rng.integers(0, 2**32, samples)}
-    values |= {"format": FORMATS.index("raw" if is_raw else "jpg")}
-    values |= {"cls.offset": rows * ROOM, "cls.size": 1, "cls.crc32": 0}
-    kinds = ROW | {f"cls.{name}": kind for name, kind in MEMBER.items()}
-    columns: dict[str, NDArray[np.generic]] = {
-        name: np.broadcast_to(value, samples).astype(kinds[name]) for name, value in values.items()
-    }
-    digits = (number * samples + rows)[:, None] // 10 ** np.arange(8, -1, -1) % 10
-    for text in ("key", "name"):
-        columns[text] = (digits + ord("0")).astype("u1").ravel()
-        columns[f"{text}_offset"] = (np.arange(samples + 1) * 9).astype("<u8")
-    return columns
+    """Pack a shard, and write a dataset of it and of copies of its index beside tars of holes."""
+    rng = np.random.default_rng(0)
+    images = [np.zeros(size, np.uint8) for size in rng.integers(20, 60, (samples, 2))]
+    labels = [f"class{label:04d}" for label in range(CLASSES)]
+    items = zip(images, itertools.cycle(labels))
+    how = {"raw": (8, 8) if is_raw else None, "shard_samples": samples, "progress": False}
+    packer.pack([*items], folder, classes=labels, **how)
+    manifest = Manifest.load(folder)
+    tars = [folder / f"shard-{number:06d}.tar" for number in range(shards)]
+    (entry,) = manifest.shards
+    for number, tar in enumerate(tars[1:], 1):
+        index, first = tar.with_suffix(".safetensors"), tars[number % DISTINCT]
+        if number < DISTINCT:
+            shutil.copy(folder / entry.index, index)
+            tar.touch()
+            os.truncate(tar, entry.bytes)
+        else:
+            tar.hardlink_to(first)
+            index.hardlink_to(first.with_suffix(".safetensors"))
+    entries = tuple(replace(entry, file=tar.name) for tar in tars)
+    write_manifest(folder, replace(manifest, shards=entries))
 
 
 def make_images(folder: Path, classes: int, files: int) -> None:
@@ -135,12 +96,11 @@ def make_images(folder: Path, classes: int, files: int) -> None:
 
 
 def candidates(given: argparse.Namespace, work: Path) -> Candidates:
-    root = given.folder if given.keep else Path(tempfile.mkdtemp(dir=given.folder or work))
     found = {}
     for name, what in itertools.product(given.sets, given.steps or STEPS):
         shards, samples = map(int, name.split("x"))
         is_raw = what.startswith("raw")
-        folder = root / (name + "-images" * (what in OF_IMAGES) + "-raw" * is_raw)
+        folder = (given.folder or work) / (name + "-images" * (what in OF_IMAGES) + "-raw" * is_raw)
         if not folder.exists() and what in OF_IMAGES:
             make_images(folder, shards, samples)
         elif not folder.exists():
@@ -162,12 +122,11 @@ def measure(what: str, folder: Path, samples: int) -> Figures:
     elif what in LOADERS:
         further = load(folder, LOADERS[what])
     else:
-        dataset: Any = reader.Dataset(folder)
-        if what == "subset":
-            dataset = dataset.subset(lambda columns: columns["label"] >= 0)
-        assert len(dataset if what in ("open", "subset") else getattr(dataset, what)) == samples
+        dataset = reader.Dataset(folder)
+        assert len(dataset.labels if what == "labels" else dataset) == samples
     seconds, used = time.perf_counter() - began, own_usage()
-    memory = getrusage(RUSAGE_SELF).ru_maxrss / 1024
+    # Not getrusage: a process that has just been started has its parent's maximum there.
+    memory = int(re.findall(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[0]) / 1024
     return {"CPU s": used, "s": seconds, "MiB": memory, **further}
 
 

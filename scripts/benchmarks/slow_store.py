@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 BUCKET = "bucket"
 
+_PROGRAM = which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 _MODULE = Path("/usr/lib/nginx/modules/ngx_http_echo_module.so")
 _CONFIGURATION = """
 load_module {module};
@@ -45,13 +46,9 @@ class SlowStore(NamedTuple):
         return len(sizes), sum(sizes)
 
 
-def _program() -> str | None:
-    return which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
-
-
 def missing() -> str | None:
     """Return why there can be no such server here; None if there can."""
-    if _program() is None or not _MODULE.exists():
+    if _PROGRAM is None or not _MODULE.exists():
         return "nginx with its echo module is not installed (Debian: libnginx-mod-http-echo)"
     return None
 
@@ -68,7 +65,7 @@ def start(root: Path, work: Path, latencies: Sequence[int]) -> SlowStore:
     user = "user root;" if os.geteuid() == 0 else ""
     text = _CONFIGURATION.format(module=_MODULE, work=work, user=user, servers="\n".join(servers))
     (work / "nginx.conf").write_text(text)
-    process = subprocess.Popen([str(_program()), "-c", work / "nginx.conf", "-p", work])
+    process = subprocess.Popen([str(_PROGRAM), "-c", work / "nginx.conf", "-p", work])
     atexit.register(process.terminate)
     end = time.monotonic() + 10
     while not (work / "pid").exists():  # written once it listens

@@ -22,7 +22,7 @@ import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import psutil
 
@@ -31,6 +31,7 @@ from benchmarks import material, slow_store
 from benchmarks.peers import Build, Stored, Task
 from benchmarks.read import ours, prepared, task_of
 from benchmarks.runner import Candidates, Figures, cpu_seconds
+from benchmarks.slow_store import SlowStore
 
 BASELINE = "local disk"
 OPTIONS = {"images": ..., "shards": None, "shard-size": "20MB", "count": 4000, "batch-size": 256}
@@ -38,14 +39,6 @@ OPTIONS |= {"latency": [0, 50, 100], "workers": 1, "peers": False}
 OPTIONS |= {"blocks": [0, 4], "shares": [0.5], "epochs": 2}
 _PEERS = ("LitData", "MosaicML", "webdataset")
 Names = tuple[str | None, ...]
-
-
-class Way(NamedTuple):
-    """How to read: by a peer's loader, or by ours in this order."""
-
-    name: str
-    shuffle: Any = True
-    build: Build | None = None
 
 
 def candidates(given: argparse.Namespace, work: Path) -> Candidates:
@@ -58,33 +51,33 @@ def candidates(given: argparse.Namespace, work: Path) -> Candidates:
     task = task_of(images, bucket, given)
     if given.shards is not None:
         (bucket / "shards").symlink_to(given.shards.absolute())
-    ways = [
-        Way(f"BlockShuffle({n})", reader.BlockShuffle(n)) if n else Way("global shuffle")
-        for n in given.blocks
-    ]
-    peers = prepared(task, *(_PEERS if given.peers else ()))
-    ways += [Way(name, build=peer.build) for name, peer in peers]
+    ways: dict[str, Build] = {}
+    for n in given.blocks:
+        name = f"BlockShuffle({n})" if n else "global shuffle"
+        ways[name] = partial(ours, shuffle=reader.BlockShuffle(n) if n else True)
+    ways |= {name: peer.build for name, peer in prepared(task, *(_PEERS if given.peers else ()))}
     store = slow_store.start(bucket.parent, work, given.latency)
     size = sum(path.stat().st_size for path in task.shards.rglob("*.*"))
     print(f"{given.count} images of {size / 1e6:.0f} MB, batch {given.batch_size}")
-    found = {"local": partial(measure, (None, BASELINE), task, store, Way(""))}
-    for latency, way in itertools.product(given.latency, ways):
-        name = f"{latency} ms, {way.name}"
+    found = {"local": partial(measure, (None, BASELINE), task, store, ours)}
+    for latency, (way, build) in itertools.product(given.latency, ways.items()):
+        name = f"{latency} ms, {way}"
         caches: dict[int | None, Names] = {None: (f"{name}, cold", f"{name}, full cache")}
         for share in given.shares:
             later = (f"{name}, {share:g} of a cache, epoch {n}" for n in range(2, given.epochs + 1))
             caches[int(size * share)] = (None, *later)
         for limit, epochs in caches.items():
             at = Stored(store.endpoints[latency], slow_store.BUCKET, work / "cached", limit)
-            act = partial(measure, epochs, replace(task, stored=at), store, way)
+            act = partial(measure, epochs, replace(task, stored=at), store, build)
             found[epochs[-1] or name] = act
     return found
 
 
-def measure(epochs: Names, task: Task, store: slow_store.SlowStore, way: Way) -> dict[str, Figures]:
+def measure(epochs: Names, task: Task, store: SlowStore, build: Build) -> dict[str, Figures]:
     """Read epochs; those with names are reported."""
-    began, served, is_ours = time.perf_counter(), store.served(), way.build is None
-    loader: Any = (way.build or partial(ours, shuffle=way.shuffle))(task)
+    began, served = time.perf_counter(), store.served()
+    loader: Any = build(task)
+    is_ours = isinstance(loader, reader.Loader)
     fetching = loader.dataset.fetching if is_ours else None
     fetcher = fetching and psutil.Process(fetching.pid)
     fetched, waiting, found = 0.0, (0.0, 0.0), {}

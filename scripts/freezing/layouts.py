@@ -3,12 +3,12 @@
 And the odd images.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from layouts.images import is_image
 from layouts.outcome import inside, lay_out
 from layouts.packed import all_layouts
 from layouts.row import Layout, Row
@@ -22,8 +22,6 @@ from freezing.material import ARCHIVES, archived, dated, picture, write
 from freezing.record import KEPT, USUAL, VERBATIM, Case
 from freezing.runs import VERBATIM_COMMAND, command
 
-IMAGE = re.compile(r"\.(jpe?g|png|gif|bmp|webp|tiff?|ppm)$", re.IGNORECASE)
-
 
 def is_local(row: Row) -> bool:
     """Return whether options name folders of this machine."""
@@ -33,7 +31,7 @@ def is_local(row: Row) -> bool:
 def pack(row: Row, archive: str, in_store: bool, tmp: Path) -> packer.PackReport:
     """Pack a source at its path or its URL, or an archive of its tree."""
     names = enumerate(row.files.split())
-    files = {name: picture(name, n) if IMAGE.search(name) else b"{}" for n, name in names}
+    files = {name: picture(name, n) if is_image(name) else b"{}" for n, name in names}
     files |= {n: c.encode() if isinstance(c, str) else c for n, c in row.contents.items()}
     src = write(tmp / "src", archived(files, archive)) / (f"src.{archive}" if archive else row.src)
     given = VERBATIM | row.options

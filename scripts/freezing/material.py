@@ -1,15 +1,12 @@
 """Images, trees and archives for the cases: the same bytes on every machine and every day."""
 
-import gzip
-import io
 import os
-import tarfile
-import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+from layouts import making
 from made_images import encode, make_image
 from PIL import Image
 from png_chunks import SIGNATURE, chunk
@@ -18,7 +15,6 @@ Files = Mapping[str, bytes]
 
 ARCHIVES = ("zip", "tar", "tar.gz")
 WRITTEN = 1_600_000_000  # seconds: the time at which every source file was written
-_KINDS = {"gif": "GIF", "bmp": "BMP", "webp": "WEBP", "tif": "TIFF", "tiff": "TIFF"}
 _GREY = bytes.fromhex(  # a JPEG of 24 x 16 pixels
     "ffd8ffe000104a46494600010100000100010000ffdb0043000d090a0b0a080d0b0a0b0e0e0d0f1320151312"
     "1213271c1e17202e2931302e292d2c333a4a3e333646372c2d405741464c4e525352323e5a615a50604a5152"
@@ -48,11 +44,10 @@ def picture(name: str, number: int) -> bytes:
     ext = name.rpartition(".")[2].lower()
     if ext == "png":
         return png(number)
-    if ext in ("ppm", "pgm"):
-        return b"P6 24 16 255\n" + bytes((number + 3 * i) % 256 for i in range(24 * 16 * 3))
-    if ext in _KINDS:
-        return encode(Image.new("RGB", (24, 16), (number * 40 % 256, 90, 30)), _KINDS[ext])
-    return jpeg(number)
+    if ext in ("jpg", "jpeg"):
+        return jpeg(number)
+    kind = Image.registered_extensions()[f".{ext}"]
+    return encode(Image.new("RGB", (24, 16), (number * 40 % 256, 90, 30)), kind)
 
 
 def images(names: str, first: int = 0) -> dict[str, bytes]:
@@ -104,24 +99,8 @@ def dated(root: Path) -> Path:
 
 
 def archived(files: Files, kind: str) -> Files:
-    """Return an archive of a tree; "": the tree. Every other member of a zip is deflated."""
+    """Return an archive of a tree; "": the tree."""
     if not kind:
         return files
-    if kind != "zip":
-        packed = tar_of(files)
-        return {f"src.{kind}": gzip.compress(packed, mtime=0) if kind == "tar.gz" else packed}
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as archive:
-        for number, (name, content) in enumerate(files.items()):
-            archive.writestr(zipfile.ZipInfo(name), content, 8 * (number % 2))
-    return {"src.zip": data.getvalue()}
-
-
-def tar_of(files: Files) -> bytes:
-    data = io.BytesIO()
-    with tarfile.open(fileobj=data, mode="w", format=tarfile.GNU_FORMAT) as tar:
-        for name, content in files.items():
-            info = tarfile.TarInfo(name)
-            info.size, info.mtime = len(content), WRITTEN
-            tar.addfile(info, io.BytesIO(content))
-    return data.getvalue()
+    data = making.zipped(files) if kind == "zip" else making.tar(files, kind.removeprefix("tar."))
+    return {f"src.{kind}": data}

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from called_packer import call_packer
+from layouts import making
 from s3_server import bucket
 
 import packer
-from freezing.material import Files, images, photos, tar_of, write
+from freezing.material import Files, images, photos, write
 from freezing.record import KEPT, USUAL, VERBATIM, Case
 
 SPLIT = {"split": {"train": 0.6, "val": 0.4}}
@@ -131,7 +132,7 @@ def index(tmp: Path) -> Any:
     for number, split in enumerate(("train", "val")):
         files = images("1.jpg 2.png 3.webp", first=3 * number)
         files |= {"1.cls": b"1", "2.cls": b"0", "3.cls": b"1", "1.json": b"{}"}
-        found[f"{split}/part-{number}.tar"] = tar_of(dict(sorted(files.items())))
+        found[f"{split}/part-{number}.tar"] = making.tar(dict(sorted(files.items())))
     return command("index", write(tmp / "dst", found), "--jobs", 1)
 
 
