@@ -81,7 +81,7 @@ def _rates(setting: Setting, is_far: bool) -> Iterator[Line]:
         if len(lacking) < len(known):
             yield "not known", f"{', '.join(lacking)}: the time is without it"
         else:
-            yield "time", f"not estimated; pass {' or '.join(lacking)} to `{typed('plan')}`"
+            yield "time", f"not estimated; pass {' or '.join(lacking)} to {typed('plan')}"
 
 
 def _memory(held: Memory) -> Iterator[Line]:

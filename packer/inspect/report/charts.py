@@ -93,7 +93,8 @@ def _histogram(
             axes.set_xticks(ticks[:: -(-len(ticks) // 5)])
             axes.xaxis.set_major_formatter(lambda value, _: say(value).removesuffix(" px"))
         elif not is_log:
-            axes.xaxis.get_major_locator().set_params(integer=values.dtype.kind in "iu")
+            whole = values.dtype.kind in "iu"
+            axes.xaxis.get_major_locator().set_params(integer=whole, min_n_ticks=1 if whole else 2)
             axes.xaxis.set_major_formatter(lambda value, _: say(value))
 
     return Chart(title, summary, _svg(draw))

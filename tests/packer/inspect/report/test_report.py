@@ -232,7 +232,7 @@ def test_a_page_says_what_reading_takes_as_plan_does(planted: Path, of_planted: 
     assert shown.pop("read") == "the split train"
     assert shown["read by"].endswith("batches of 256 images of 224 x 224 pixels")
     assert shown["an epoch"].endswith("; no padding")
-    assert shown["time"] == "not estimated; pass --rate or --gpu-rate to `packer plan`"
+    assert shown["time"] == "not estimated; pass --rate or --gpu-rate to packer plan"
     assert {"an epoch", "mixing", "a rank", "a GPU"} < shown.keys()
     assert "opening" not in shown  # it lies in a folder
     assert {about: planned[about] for about in shown if about in planned} == shown
