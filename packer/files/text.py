@@ -3,6 +3,7 @@
 import codecs
 import io
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -106,9 +107,10 @@ def open_text(file: Watched, encoding: Encoding | None = None) -> BinaryIO:
     """Open a text file as UTF-8, behind its byte order mark."""
     encoding = encoding or encoding_of(file)
     if encoding.name == OTHER:
+        old, new = shlex.quote(str(file.path)), shlex.quote(f"{file.path}.utf8")
         raise UnusableInput(
             f"{file.path} is neither UTF-8 nor Latin-1. Convert it first, with its encoding in "
-            "place of GBK: iconv -f GBK -t UTF-8"
+            f"place of GBK: iconv -f GBK -t UTF-8 {old} >{new} && mv {new} {old}"
         )
     if encoding.is_plain:
         content = file.open()

@@ -50,7 +50,9 @@ def test_all_workers_killed_at_once_after_hours_or_one_between_two_epochs_are_re
             assert len(workers()) == 3
         before = loader.statistics().restarts
         time.sleep(0.3)  # idle by now, or not: neither must matter
-        workers()[0].kill()
+        killed = workers()[0]
+        killed.kill()
+        killed.wait()
         assert digest(loader) == expected[2]
         assert loader.statistics().restarts == before + 1
 
