@@ -139,13 +139,14 @@ def decoded(data: bytes, *, is_cut: bool = False) -> str:
     file (`is_cut`).
     """
     name = _encoding([data], is_cut=is_cut).name
+    name = "utf-8" if name == OTHER else name  # which it is not: no text is made up of it
     return _decoded(data, name, "replace" if is_cut else "strict")
 
 
 def _decoded(data: bytes, name: str, errors: str) -> str:
-    if name in (LATIN, OTHER):
+    if name == LATIN:
         with suppress(UnicodeDecodeError):  # signs that Windows does not have
-            return data.decode(LATIN)
+            return data.decode(name)
         return data.decode("latin-1")
     if name != "utf-8" and errors == "surrogateescape":
         errors = "strict"  # which UTF-16 does not have

@@ -4,7 +4,7 @@ import pytest
 
 from packer.errors import UnusableInput
 from packer.files.snapshot import Watched
-from packer.files.text import LATIN, encoding_of, open_text
+from packer.files.text import LATIN, decoded, encoding_of, open_text
 
 TEXT = "name,label\nbär.jpg,thé\n"
 
@@ -66,6 +66,8 @@ def test_words_of_other_scripts_are_not_taken_for_latin_1(
     (tmp_path / "x.csv").write_bytes(f"name,label\na.jpg,{words}\n".encode(encoding) * 3)
     with pytest.raises(UnusableInput, match="neither UTF-8 nor Latin-1"):
         open_text(Watched.of(tmp_path / "x.csv"))
+    with pytest.raises(UnicodeDecodeError):
+        decoded((tmp_path / "x.csv").read_bytes())
 
 
 def test_damaged_words_of_other_scripts_in_utf_8_are_not_taken_for_another_encoding(
