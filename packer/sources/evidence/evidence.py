@@ -27,7 +27,7 @@ from packer.sources.evidence.lists import without_split
 from packer.sources.evidence.named_text import Decision
 from packer.sources.evidence.readings import readings
 from packer.sources.evidence.rows import in_order
-from packer.sources.evidence.scanned import Scanned
+from packer.sources.evidence.scanned import Reading, Scanned
 from packer.sources.tables.image_names import Packed
 from packer.sources.tables.name_tokens import (
     CHUNK,
@@ -72,13 +72,15 @@ def refuse_evidence(
     if not found:
         return remarks, None
     unread = Scanned(listing, source, tree, src)
-    packed = list(readings(found, options, unread))
-    ways = [way for way, _ in packed]
     asked = options.kind or options.has_templates or options.pairs or options.of_table
-    if ways and ways[0].is_clear and not asked and not _has_siblings(tree, found, leftovers):
-        return (), ways[0].options(options)
+    ways, digests = list[Reading](), list[int]()  # of what each way packs
+    for way, scan in readings(found, options, unread):
+        if not ways and way.is_clear and not (asked or _has_siblings(tree, found, leftovers)):
+            return (), way.options(options)
+        ways.append(way)
+        digests.append(scan.digest)
     error = refusal(found, tree, src, options, len(listing), ways, summary)
-    error.packs = [scan.digest for _, scan in packed]
+    error.packs = digests
     raise error
 
 
