@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from reader.order.blocks import BlockShuffle as BlockShuffle
     from reader.order.buckets import AspectBuckets as AspectBuckets
     from reader.order.samplers import ClassBalanced as ClassBalanced
+    from reader.order.samplers import RepeatedAugmentation as RepeatedAugmentation
     from reader.order.samplers import Weighted as Weighted
     from reader.transforms import CenterCrop as CenterCrop
     from reader.transforms import Letterbox as Letterbox
@@ -68,7 +69,7 @@ __getattr__, __dir__ = lazy(
         "reader.monitoring.statistics": "Statistics",
         "reader.order.blocks": "BlockShuffle",
         "reader.order.buckets": "AspectBuckets",
-        "reader.order.samplers": "ClassBalanced Weighted",
+        "reader.order.samplers": "ClassBalanced RepeatedAugmentation Weighted",
         "reader.fields.boxes": "Boxes",
         "reader.fields.members": "Member",
         "reader.fields.pictures": "Bands Mask",

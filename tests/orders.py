@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from reader import AspectBuckets, BlockShuffle, ClassBalanced, Weighted
+from reader import AspectBuckets, BlockShuffle, ClassBalanced, RepeatedAugmentation, Weighted
 
 # Each fits every source: a Mix with numbers, too.
 SHUFFLES: dict[str, bool | BlockShuffle] = {
@@ -23,5 +23,6 @@ def options_of(count: int) -> dict[str, dict[str, Any]]:
         "of another length": {"shuffle": True, "epoch_size": count + 11},
         "by weight": {"sampler": Weighted(1 + np.arange(count) % 5)},
         "balanced": {"sampler": ClassBalanced()},
+        "repeated": {"sampler": RepeatedAugmentation(3)},
         "by numbers": {"sampler": np.arange(count)[::-1]},
     }

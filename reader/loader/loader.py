@@ -116,8 +116,9 @@ class Loader(ForPrefetcher):
             shuffle: True for a new order over the whole dataset in every epoch;
                 BlockShuffle(shards) for long reads, with streams for several machines;
                 AspectBuckets(batch_size) for batches of similar aspect ratio.
-            sampler: Weighted(weights) or ClassBalanced() to draw with replacement, a torch Sampler,
-                or any sized iterable of sample numbers, iterated once per epoch. A sampler with
+            sampler: Weighted(weights) or ClassBalanced() to draw with replacement,
+                RepeatedAugmentation(3) to deliver each sample several times, a torch Sampler, or
+                any sized iterable of sample numbers, iterated once per epoch. A sampler with
                 `num_replicas` gives this rank's share. The loader calls its `set_epoch`; a script
                 that calls it sets the loader's epoch.
             batch_sampler: any sized iterable of lists of sample numbers, each a batch of this rank,

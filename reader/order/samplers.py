@@ -1,4 +1,4 @@
-"""Weighted orders, and the choice of a loader's order by its arguments."""
+"""Weighted and repeated orders, and the choice of a loader's order by its arguments."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -85,8 +85,33 @@ class ClassBalanced:
     __module__ = "reader"
 
 
+@dataclass(frozen=True)
+class RepeatedAugmentation:
+    """A shuffle that delivers each sample `repetitions` times in a row, with other augmentations.
+
+    Consecutive repetitions go to consecutive ranks, as with the samplers of torchvision's
+    references and of DeiT (Hoffer et al., "Augment your batch", 2020). An epoch still has as many
+    samples as the dataset, so it shows ``1 / repetitions`` of the images; the next one continues
+    with the others. After `repetitions` epochs, every sample has come exactly that often.
+
+    Example:
+        >>> order = dict(sampler=reader.RepeatedAugmentation(3), epoch_size=9)
+        >>> with reader.Loader("shards", batch_size=9, fields=("index",), **order) as loader:
+        ...     (numbers,) = next(iter(loader))
+        >>> [len(set(numbers[at : at + 3].tolist())) for at in (0, 3, 6)]
+        [1, 1, 1]
+    """
+
+    __module__ = "reader"
+
+    repetitions: int = 3
+
+    def __post_init__(self) -> None:
+        check(vars(self), {"repetitions": (is_count, "an integer of at least 1")})
+
+
 Shuffle = bool | BlockShuffle | AspectBuckets
-Sampler = Iterable[int] | Weighted | ClassBalanced
+Sampler = Iterable[int] | Weighted | ClassBalanced | RepeatedAugmentation
 BatchSampler = Iterable[Iterable[int]]
 
 
@@ -111,6 +136,27 @@ class Drawn(Order):
     @cached_property
     def _description(self) -> str:
         return described(self._ends)
+
+
+@dataclass(frozen=True)
+class Repeated(Order):
+    """Each sample of an order `times` times in a row; ranks take turns."""
+
+    order: Order
+    times: int
+
+    @property
+    def count(self) -> int:  # type: ignore[override]
+        return self.order.count * self.times
+
+    def samples(self, positions: Numbers, epoch: int) -> Numbers:
+        return self.order.samples(positions // self.times, epoch)
+
+    def options(self, epoch: int | None) -> dict[str, str]:
+        return {"sampler": f"RepeatedAugmentation({self.times})"}
+
+    def residue(self, rank: int, world_size: int) -> int | None:
+        return rank
 
 
 def build_order(
@@ -139,6 +185,8 @@ def build_order(
     if batch_sampler is not None:
         return GivenBatches(batch_sampler, len(dataset), size)
     order = _order(dataset, shuffle, seed, sampler)
+    if epoch_size is None and isinstance(order, Repeated):
+        epoch_size = len(dataset)
     if epoch_size in (None, order.count):
         return order
     if isinstance(order, GivenOrder) or getattr(sampler, "num_samples", None) is not None:
@@ -160,6 +208,8 @@ def _order(dataset: Dataset, shuffle: Shuffle, seed: int, sampler: Sampler | Non
     if isinstance(sampler, ClassBalanced):
         weights = _balanced(dataset)
         return Drawn(np.cumsum(weights, out=weights), seed)
+    if isinstance(sampler, RepeatedAugmentation):
+        return Repeated(GlobalShuffle(len(dataset), seed), sampler.repetitions)
     if sampler is not None:
         return GivenOrder(sampler, len(dataset))
     if isinstance(shuffle, BlockShuffle):

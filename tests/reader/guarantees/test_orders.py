@@ -27,6 +27,7 @@ Row = tuple[object, ...]
 EXTRA = {"joined": ("txt", "json.number"), "mix": ("source",), "mix with numbers": ("source",)}
 SOURCES = ("folder", "memory", "decoded", "subset", "raw", *EXTRA)
 ORDERS = options_of(1).keys()
+STRIPES = {"in streams": 4, "repeated": 8}  # ranks, at most, that take turns
 ONCE = {*SHUFFLES, "in buckets", "by numbers"}  # orders that have every sample once
 # Each source, and each order, by some of the others; the other pairs are slow.
 FIRST = {"folder": ORDERS, "mix": ("by blocks", "in streams", "in buckets", "by weight")}
@@ -108,18 +109,18 @@ def rows_of(batch: Sequence[Any]) -> list[Row]:
     ]
 
 
-def merged(step: Sequence[Sequence[Any]], is_striped: bool) -> list[Row]:
+def merged(step: Sequence[Sequence[Any]], stripes: int) -> list[Row]:
     """Return the rows of all ranks in the order of the epoch."""
     rows = [rows_of(batch) for batch in step]
-    if is_striped:  # the ranks take turns; of those that share a stream one comes later
-        shared = max(len(rows) // 4, 1)
+    if stripes:  # the ranks take turns; of those that share a stream one comes later
+        shared = max(len(rows) // stripes, 1)
         turns = [rows[rank] for first in range(shared) for rank in range(first, len(rows), shared)]
         rows = [[row for row in turn if row is not None] for turn in zip_longest(*turns)]
     return [*chain(*rows)]
 
 
 def deliver(
-    makers: Sequence[Callable[..., Loader]], cuts: Sequence[Any], is_striped: bool
+    makers: Sequence[Callable[..., Loader]], cuts: Sequence[Any], stripes: int
 ) -> list[Row]:
     """Return the rows of all ranks; each cut resumes the one before, by another maker in turn."""
     state, found = None, []
@@ -132,7 +133,7 @@ def deliver(
                 assert loader.state_dict() == state
             for step in islice(zip(*ranks, strict=True), stop):
                 assert len({len(batch[0]) for batch in step}) == 1
-                found += merged(step, is_striped)
+                found += merged(step, stripes)
             states = [loader.state_dict() for loader in ranks]
             assert states == states[:1] * world_size
             state = json.loads(json.dumps(states[0]))
@@ -147,9 +148,9 @@ def test_rows_and_their_order_depend_on_no_workers_batches_ranks_and_stops(
     if kind == "decoded":
         request.getfixturevalue("shared_memory_alone")
 
-    make, is_striped = partial(load, kind, dataset, order, epochs=2), order == "in streams"
-    whole = deliver([make], [(1, 8, 0, None)], is_striped)
-    assert deliver([make], CUTS, is_striped) == whole
+    make, stripes = partial(load, kind, dataset, order, epochs=2), STRIPES.get(order, 0)
+    whole = deliver([make], [(1, 8, 0, None)], stripes)
+    assert deliver([make], CUTS, stripes) == whole
     first = [row[0] for row in whole[: len(whole) // 2]]
     if kind != "mix with numbers" and order in ONCE:
         assert Counter(first) == Counter(range(len(dataset)))
@@ -174,16 +175,16 @@ def test_rows_are_the_same_from_a_folder_a_store_and_a_cache_in_part_and_whole(
         far = Dataset(server.url, join=places[join], cache_dir=tmp_path)
         datasets = (Dataset(packed, join=texts), far)
         makers = [partial(load, "joined", dataset, order, epochs=2) for dataset in datasets]
-        is_striped = order == "in streams"
-        whole = deliver(makers, [(1, 8, 0, None)], is_striped)
-        assert deliver(makers, CUTS, is_striped) == whole
+        stripes = STRIPES.get(order, 0)
+        whole = deliver(makers, [(1, 8, 0, None)], stripes)
+        assert deliver(makers, CUTS, stripes) == whole
         for number in range(len(far)):  # the rest, of an order that repeats some
             assert far.read(number, "txt") is not None
             assert np.array_equal(far[number][0], datasets[0][number][0])
         fetched = sum(stop - first for _, first, stop in server.tars)
         assert fetched <= sum(path.stat().st_size for path in packed.glob("*.tar"))
         asked = len(server.tars)
-        assert deliver(makers[1:], [(2, 4, 1, None)], is_striped) == whole
+        assert deliver(makers[1:], [(2, 4, 1, None)], stripes) == whole
         assert len(server.tars) == asked
         for fetching, _ in far.fetchings:
             fetching.close()

@@ -15,7 +15,16 @@ from orders import SHUFFLES
 from PIL import Image
 from torch.utils.data import RandomSampler
 
-from reader import ArgumentError, AspectBuckets, ClassBalanced, Dataset, Mix, Weighted
+from reader import (
+    ArgumentError,
+    AspectBuckets,
+    ClassBalanced,
+    Dataset,
+    Mix,
+    RandomResizedCrop,
+    RepeatedAugmentation,
+    Weighted,
+)
 from reader.order.samplers import Drawn
 from reader.order.shuffle import GlobalShuffle
 
@@ -42,6 +51,39 @@ def test_class_balanced_says_how_many_have_no_label(write_samples: Callable[...,
     samples = {f"s{number}": {"png": encode(Image.new("L", (8, 8)), "PNG")} for number in range(3)}
     with pytest.raises(ArgumentError, match=r"2 of 3 have none\. Choose .*labels >= 0"):
         load(write_samples(samples, labels=[0, -1, -1]), sampler=ClassBalanced())
+
+
+def test_repetitions_come_in_a_row_and_every_sample_equally_often(packed: Path) -> None:
+    with load(packed, sampler=RepeatedAugmentation(3)) as loader:
+        epochs = [indexes(loader) for _ in range(6)]
+    assert [len(epoch) for epoch in epochs] == [COUNT] * 6
+    drawn = [*chain(*epochs)]
+    assert drawn[::3] == drawn[1::3] == drawn[2::3]
+    for whole in (drawn[: 3 * COUNT], drawn[3 * COUNT :]):
+        assert Counter(whole) == Counter([*range(COUNT)] * 3)
+    assert drawn[: 3 * COUNT] != drawn[3 * COUNT :]
+    with load(packed, sampler=RepeatedAugmentation(3), epoch_size=3 * COUNT) as loader:
+        assert indexes(loader) == drawn[: 3 * COUNT]
+
+
+def test_repetitions_differ_in_augmentation_and_go_to_other_ranks(packed: Path) -> None:
+    of_ranks = []
+    for rank in range(3):
+        options = {"rank": rank, "world_size": 3, "sampler": RepeatedAugmentation(3)}
+        crop = [RandomResizedCrop(24, scale=(0.2, 0.4))]
+        with load(packed, transforms=crop, fields=("index", "image"), **options) as loader:
+            of_ranks.append(
+                [row for numbers, images in loader for row in zip(numbers, images, strict=True)]
+            )
+    for rows in zip(*of_ranks, strict=True):
+        assert len({int(number) for number, _ in rows}) == 1
+        assert len({image.numpy().tobytes() for _, image in rows}) == 3
+
+
+@pytest.mark.parametrize("wrong", [0, 1.5, "3", True])
+def test_repetitions_are_a_number(wrong: Any) -> None:
+    with pytest.raises(ArgumentError, match="repetitions is an integer of at least 1"):
+        RepeatedAugmentation(wrong)
 
 
 def test_a_torch_sampler_decides_the_order_of_each_epoch(packed: Path) -> None:
