@@ -234,7 +234,7 @@ def test_what_a_killed_extraction_left_is_removed_by_the_next_and_nothing_else(
     dst, out = named("a/b/c.jpg", "d.jpg"), tmp_path / "out"
 
     def die() -> None:
-        os.rename = lambda *_, **__: os._exit(9)  # type: ignore[assignment]
+        os.rename = lambda *_, **__: os._exit(9)
         extract(dst, out, 1)
 
     with forked(die) as child:
