@@ -68,13 +68,15 @@ def map_unordered(
     place: Callable[[Item], str],
     died: Callable[[Item, str], Result] | None = None,
     load: Sequence[str] = (),
+    excused: Callable[[], bool] = lambda: False,
 ) -> Generator[Result, None, None]:
     """Yield ``function(item, advance)`` of all `items` when they are finished.
 
     With one process, or one of several known items, all is done in this one, in order, unless there
     is `died`. Otherwise `advance` is called now and then with how much more was done in all
     processes together. `place` names an item to a person; `died` gives the result of one at which a
-    fault ended the process; `load` are modules that the processes need, loaded once for all.
+    fault ended the process; `load` are modules that the processes need, loaded once for all;
+    `excused` is asked before a process without progress is reported.
     """
     if isinstance(items, Sequence):
         processes = max(1, min(processes, len(items)))
@@ -109,7 +111,7 @@ def map_unordered(
             if time.monotonic() - watched >= _POLL_SECONDS:
                 watched = time.monotonic()
                 for process in team:
-                    process.watch()
+                    process.watch(excused)
             if isinstance(answer, int):
                 advance(answer)
                 continue
@@ -155,11 +157,14 @@ class _Process(threading.Thread):
         if (child := self._child) is not None:  # else it is killed as it starts
             child.kill()
 
-    def watch(self) -> None:
+    def watch(self, excused: Callable[[], bool]) -> None:
         """Warn, once for each stall; is called every so often, but not while all is suspended."""
         self._quiet += 1
         child, at = self._child, self._at
         if child is not None and at and self._quiet == round(STALL_SECONDS / _POLL_SECONDS):
+            if excused():
+                self._quiet = 0
+                return
             text = "packer: process %d, at %s, has made no progress for %.0f s. %s"
             _log.warning(text, child.pid, at, STALL_SECONDS, _HINT)
 

@@ -15,9 +15,22 @@ _TEMPORARY = re.compile(r"\.(.+)\.tmp-[\w-]+", re.DOTALL)
 
 
 def temporary(path: Path) -> Path:
-    """Return a name beside `path` to write it under, which no process of any machine chooses."""
+    """Return a name beside `path` to write it under, which no process of any machine chooses.
+
+    Open it with "x": nothing that is there, whatever it is, is written to.
+    """
+    return path.with_name(temporary_name(path.name))
+
+
+def temporary_name(name: str) -> str:
     host = re.sub(r"[^A-Za-z0-9-]", "-", platform.node())[:16]
-    return path.with_name(f".{path.name}.tmp-{host}-{os.getpid()}-{secrets.token_hex(4)}")
+    return f".{name}.tmp-{host}-{os.getpid()}-{secrets.token_hex(4)}"
+
+
+def name_of_temporary(name: str) -> str:
+    """Return the name that a temporary file was made for; "" for another file."""
+    match = _TEMPORARY.fullmatch(name)
+    return match[1] if match else ""
 
 
 @contextmanager
@@ -25,7 +38,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     """Yield a new file, whose content is at `path` when the block ends without an error."""
     unfinished = temporary(path)
     try:
-        with open(unfinished, "wb") as file:
+        with open(unfinished, "xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -48,8 +61,8 @@ def remove_leavings(folders: Iterable[Path], written: Callable[[str], object]) -
     for folder in folders:
         with suppress(OSError):  # they are in nobody's way
             for name in os.listdir(folder):
-                match = _TEMPORARY.fullmatch(name)
-                if match and written(match[1]):
+                made_for = name_of_temporary(name)
+                if made_for and written(made_for):
                     (folder / name).unlink(missing_ok=True)
 
 

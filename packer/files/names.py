@@ -2,12 +2,13 @@
 
 Guarantees of `OutputFolder`: nothing outside the folder is written or followed; a file appears
 whole or not at all, also after a power cut; a file that is there with other content stays, unless
-`overwrite` is set.
+`overwrite` is set, whatever its name.
 
 Assumption: no two writers write the same name at a time.
 """
 
 import errno
+import fcntl
 import os
 import re
 import stat
@@ -15,14 +16,16 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
+import numpy as np
 import xxhash
 
 from packer.errors import UnusableInput
-from packer.files.atomic import write_all
-from packer.keys import MAX_NAME
+from packer.files.atomic import name_of_temporary, temporary_name, write_all
+from packer.keys import MAX_NAME, Hashes, are_among
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _BRACES = re.compile(r"\{(?:(\d+)\.\.(\d+)|([^{}]*,[^{}]*))\}")
+_HASH = re.compile("[0-9a-f]{16}")  # of the name that a temporary file of `OutputFolder` is for
 _MOST = 1_000_000  # names
 
 Chunks = Callable[[], Iterable[bytes]]
@@ -81,30 +84,54 @@ class OutputFolder(AbstractContextManager["OutputFolder"]):
         folder = self._enter(tuple(folders))
         if self._is_there(folder, base, size, chunks):
             return False
-        part = b".%016x.part" % xxhash.xxh3_64_intdigest(base)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-        try:
-            with open(os.open(part, flags, 0o666, dir_fd=folder), "wb", buffering=0) as file:
+        # A hash, because the name itself may have all the bytes that a name can have.
+        part = temporary_name(f"{xxhash.xxh3_64_intdigest(name):016x}")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        with open(os.open(part, flags, 0o666, dir_fd=folder), "wb", buffering=0) as file:
+            try:
                 for chunk in chunks():
                     write_all(file.fileno(), chunk)
                 os.fsync(file.fileno())  # else a power cut leaves the name, and no content
-            os.rename(part, base, src_dir_fd=folder, dst_dir_fd=folder)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(part, dir_fd=folder)
-            raise
+                os.rename(part, base, src_dir_fd=folder, dst_dir_fd=folder)
+            except BaseException:
+                with suppress(OSError):
+                    os.unlink(part, dir_fd=folder)
+                raise
         return True
 
-    def _enter(self, folders: tuple[bytes, ...]) -> int:
-        """Open a folder below the root, made where it is missing; no link is followed."""
+    def hold(self, folders: Iterable[bytes], hashes: Iterable[Hashes]) -> None:
+        """Remove what killed writers left in `folders`, of files with these hashes of their names.
+
+        Nothing is removed while others hold the root, as this one does until it is closed.
+        """
+        with suppress(OSError):  # another holds it, or its file system has no locks on folders
+            fcntl.flock(self._root, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            ordered = np.sort(np.concatenate([np.empty(0, np.uint64), *hashes]))
+            for name in folders:
+                with suppress(Refused, OSError):  # nothing was written into it
+                    self._remove_leavings(self._enter(_folders(name), make=False), ordered)
+        with suppress(OSError):
+            fcntl.flock(self._root, fcntl.LOCK_SH)
+
+    def _remove_leavings(self, folder: int, ordered: Hashes) -> None:
+        for name in os.listdir(folder):
+            if (made_for := _HASH.fullmatch(name_of_temporary(name))) is not None:
+                found = np.array([int(made_for[0], 16)], np.uint64)
+                if are_among(found, ordered)[0]:
+                    with suppress(OSError):
+                        os.unlink(name, dir_fd=folder)
+
+    def _enter(self, folders: tuple[bytes, ...], *, make: bool = True) -> int:
+        """Open a folder below the root; it is made if it is missing, and no link is followed."""
         if folders == self._last[0]:
             return self._last[1]
         self._leave()
         at = os.dup(self._root)
         try:
             for name in folders:
-                with suppress(FileExistsError):
-                    os.mkdir(name, dir_fd=at)
+                if make:
+                    with suppress(FileExistsError):
+                        os.mkdir(name, dir_fd=at)
                 below = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=at)
                 os.close(at)
                 at = below
@@ -139,6 +166,10 @@ class OutputFolder(AbstractContextManager["OutputFolder"]):
         if not self._overwrite:
             raise Refused("another file of that name exists with other content")
         return False
+
+
+def _folders(name: bytes) -> tuple[bytes, ...]:
+    return tuple(parts(name)) if name else ()
 
 
 def parts(name: bytes) -> list[bytes]:

@@ -20,7 +20,7 @@ from packer.errors import UnusableInput
 from packer.files.hashed_file import read_span
 from packer.files.names import OutputFolder, Refused
 from packer.inspect.dataset import image_of, label_of, members_of, reason_of
-from packer.keys import hashes_of, repeated_rows, unescape
+from packer.keys import Hashes, hashes_of, repeated_rows, unescape
 from packer.plan.scan import is_numbered
 from packer.processes import map_unordered
 from packer.progress import QUIET, Advance, Progress
@@ -74,9 +74,14 @@ def extract(
         raise UnusableInput(f"{out} is inside the dataset {dataset}. Choose another folder.")
     labels = _Labels(content.classes, content.external)
     total = ExtractReport(str(out))
-    work = _Extraction(dataset, out, overwrite, labels, _repeated(dataset, shards, labels))
+    names = _Names(dataset, shards, labels)
+    work = _Extraction(dataset, out, overwrite, labels, names.repeated())
     samples = sum(shard.samples for shard in shards)
-    with progress.phase("extract", samples, "samples") as advance:
+    with (
+        OutputFolder(out, overwrite) as folder,
+        progress.phase("extract", samples, "samples") as advance,
+    ):
+        folder.hold(names.folders, names.hashes.values())
         for part in map_unordered(work.shard, shards, jobs, advance, attrgetter("file")):
             for name in vars(part).keys() - {"out"}:
                 setattr(total, name, getattr(total, name) + getattr(part, name))
@@ -115,20 +120,31 @@ class _Labels:
                 yield _File(own, row, ext, *span, ext == image)
 
 
-def _repeated(dataset: Finished, shards: list[ShardEntry], labels: _Labels) -> dict[int, str]:
-    """Return hashes of the names that occur repeatedly, and the shard where each is first."""
-    hashes = {}
-    for shard in shards:
-        with suppress(FormatError):  # its extraction names it
-            index = dataset.index(shard)
-            files = (file for row in range(len(index)) for file in labels.files(index, row))
-            hashes[shard.file] = hashes_of(file.name for file in files)
-    first: dict[int, str] = {}
-    again = repeated_rows(list(hashes.values()))
-    for (name, found), rows in zip(hashes.items(), again, strict=True):
-        for value in found[rows].tolist():
-            first.setdefault(value, name)
-    return first
+class _Names:
+    """The names of all files: their folders, and hashes of them for each shard."""
+
+    def __init__(self, dataset: Finished, shards: list[ShardEntry], labels: _Labels) -> None:
+        self.folders: set[bytes] = set()
+        self.hashes: dict[str, Hashes] = {}
+        for shard in shards:
+            with suppress(FormatError):  # its extraction names it
+                index = dataset.index(shard)
+                self.hashes[shard.file] = hashes_of(self._of(index, labels))
+
+    def _of(self, index: Index, labels: _Labels) -> Iterator[bytes]:
+        for row in range(len(index)):
+            for file in labels.files(index, row):
+                self.folders.add(file.name.rpartition(b"/")[0])
+                yield file.name
+
+    def repeated(self) -> dict[int, str]:
+        """Return hashes of the names that occur repeatedly, and the shard where each is first."""
+        first: dict[int, str] = {}
+        again = repeated_rows(list(self.hashes.values()))
+        for (name, found), rows in zip(self.hashes.items(), again, strict=True):
+            for value in found[rows].tolist():
+                first.setdefault(value, name)
+        return first
 
 
 @dataclass(frozen=True)

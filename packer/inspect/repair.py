@@ -7,8 +7,8 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -27,6 +27,7 @@ from packer.shards.joined import write_joined
 from packer.shards.shard_writer import index_of
 from packer.sources.trees.tar_reader import Member, members
 from packer.storage.dataset import Finished
+from packer.storage.folder import ALL, open_lock, try_lock
 from packer.storage.source import AnySource, LocalSource, open_source
 from packer.words import option, typed
 from reader.format import FormatError, Index, Manifest, ShardEntry, ShardfeedError, manifest
@@ -37,6 +38,7 @@ IN_STORE = (
     "upload the repaired files."
 )
 _FOLDER = ".repair-"  # what is made again is kept in it until it is proven
+_MARK = ".made-by-packer-repair"  # in such a folder; locked while the run is at work
 
 
 @dataclass
@@ -68,8 +70,7 @@ def repair(
     began = time.monotonic()
     report = RepairReport(str(dst))
     content = _manifest(dst)
-    for old in dst.glob(f"{_FOLDER}*"):
-        shutil.rmtree(old)  # of a run that was killed
+    _remove_leavings(dst)
     report.damages = verify(Finished(dst, dst), jobs, progress=progress).damages
     files = {damage.file for damage in report.damages}
     if manifest.FILENAME in files:
@@ -90,6 +91,26 @@ def repair(
         report.repaired.append(manifest.JOINED)
     report.seconds = time.monotonic() - began
     return report
+
+
+@contextmanager
+def _folder_in(dst: Path) -> Iterator[Path]:
+    with (
+        tempfile.TemporaryDirectory(prefix=_FOLDER, dir=dst) as name,
+        open_lock(Path(name) / _MARK) as mark,
+    ):
+        try_lock(mark, ALL)
+        yield Path(name)
+
+
+def _remove_leavings(dst: Path) -> None:
+    """Remove the folders of runs that were killed."""
+    for folder in dst.glob(f"{_FOLDER}*"):
+        if folder.is_symlink() or not (folder / _MARK).is_file():
+            continue
+        with open_lock(folder / _MARK) as mark:
+            if try_lock(mark, ALL):
+                shutil.rmtree(folder)
 
 
 def _repair_shards(
@@ -116,9 +137,9 @@ def _repair_shards(
     numbers = {sample.key: number for number, sample in listing if sample.key in wanted}
     tasks: list[ShardJob] = []
     crashed: dict[Path, list[Crashed[ShardJob]]] = {}  # by the folders of their shards
-    with tempfile.TemporaryDirectory(prefix=_FOLDER, dir=dst) as folder:
+    with _folder_in(dst) as folder:
         for place, shard in enumerate(damaged):
-            path = Path(folder) / str(place) / Path(shard.entry.file).name
+            path = folder / str(place) / Path(shard.entry.file).name
             path.parent.mkdir()
             tasks.append(shard_job(work, path, _samples(shard, work, numbers)))
         names = (sample.name for job in tasks for sample in job.samples)

@@ -83,8 +83,13 @@ def plan_members(
     reading = f"Read as {what} for {many(total, 'sample')} of another dataset: {having}."
     without = int((listing.member_counts == 0).sum())
     remarks = (f"{many(without, 'sample')} of {known.name} without any member.",) * bool(without)
-    how = options, policy
-    return Work(origin, scanned, plan, *how, remarks=remarks, reading=reading, name=given.name)
+    return Work(
+        *(origin, scanned, plan, options, policy),
+        remarks=remarks,
+        reading=reading,
+        name=given.name,
+        archive=given.archive,
+    )
 
 
 def _joined(

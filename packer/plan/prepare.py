@@ -144,7 +144,8 @@ def _prepare(
         further += tuple(order_remark(scanned.classes, name)) if name and classes is None else ()
     before = frozenset(existing.rejected if existing else ())
     further = scanned.remarks + further
-    return Work(origin, scanned, plan, options, policy, base, further, sentence, before, name)
+    words = further, sentence, before, name
+    return Work(origin, scanned, plan, options, policy, base, *words, given.archive)
 
 
 def version_of(listed: str, classes: Sequence[str] | None) -> str:

@@ -123,6 +123,7 @@ class Work:
     reading: str = ""  # the interpretation of the source, in a sentence
     rejected_before: frozenset[tuple[str, str]] = frozenset()  # the (file, reason) pairs of `base`
     name: str = ""  # of the source on a command line; "" for a Python dataset
+    archive: str = ""  # a checksum of the compressed tar that the source is
 
     @property
     def command(self) -> str:
@@ -173,7 +174,7 @@ def shard_job(
 
 def digests(work: Work) -> dict[str, str]:
     """Return for each shard a checksum of the samples that it is made from."""
-    each = (*work.scanned.classes, work.scanned.files.identity)
+    each = (*work.scanned.classes, work.scanned.files.identity, work.archive)
     names = "\0".join(filter(None, each)).encode("utf-8", "surrogatepass")
     classes, listing, plan = xxhash.xxh3_128_hexdigest(names), work.scanned.listing, work.plan
     shards = ((file, plan.shard(number)) for number, file in enumerate(plan.files))

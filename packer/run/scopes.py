@@ -27,7 +27,8 @@ from packer.run.write_missing import Held
 from packer.shards.executors import connected
 from packer.shards.shard_writer import Written
 from packer.storage.dataset import Finished
-from packer.storage.source import AnySource, LocalSource, remove_unpacked
+from packer.storage.source import AnySource, LocalSource
+from packer.storage.unpacked import remove_unpacked
 from packer.words import many, option
 from reader.store.urls import is_url
 

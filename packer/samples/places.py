@@ -104,7 +104,7 @@ class Spool:
                 mode = 0o777 if self._folder.name.startswith(".") else 0o700
                 self._folder.mkdir(mode, parents=True, exist_ok=True)
                 self._path = temporary(self._folder / "made")
-                self._file = self._path.open("wb", buffering=1 << 20)
+                self._file = self._path.open("xb", buffering=1 << 20)
             self._file.write(data)
         except OSError as error:
             raise cannot_write(self._folder, error) from error

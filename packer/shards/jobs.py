@@ -94,7 +94,8 @@ def modules_for(policy: Policy, names: Iterable[str], progress: Progress) -> tup
 def run_jobs(
     jobs: Iterable[ShardJob], processes: int, advance: Advance, load: Sequence[str] = ()
 ) -> Iterator[Outcome]:
-    return map_unordered(pack_shard, jobs, processes, advance, str, load=load)
+    waits = compiling.is_under_way  # which takes minutes beside other work
+    return map_unordered(pack_shard, jobs, processes, advance, str, load=load, excused=waits)
 
 
 def single(job: ShardJob) -> Iterator[ShardJob]:

@@ -55,7 +55,7 @@ class ShardWriter(AbstractContextManager["ShardWriter"]):
         self._unbanded: list[tuple[str, str]] = []
         self._dropped: Counter[str] = Counter()
         self._end = self._written_back = 0
-        self._file = self._tar_temp.open("wb", buffering=_BUFFER)
+        self._file = self._tar_temp.open("xb", buffering=_BUFFER)
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -115,7 +115,7 @@ class ShardWriter(AbstractContextManager["ShardWriter"]):
             columns |= band_columns(tables, len(self._rows), ext)
         for name, values in self._fields.items():
             columns |= field_columns(name, values, len(self._rows))
-        with open(self._index_temp, "wb") as file:
+        with open(self._index_temp, "xb") as file:
             file.write(safetensors.serialize(columns, metadata))
             file.flush()
             os.fsync(file.fileno())

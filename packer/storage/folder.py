@@ -3,6 +3,7 @@
 A lock is advisory (`flock`, which a network file system passes on).
 """
 
+import errno
 import fcntl
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -42,11 +43,15 @@ class Folder:
 
 @contextmanager
 def open_lock(path: Path, mode: int = 0o666) -> Iterator[Any]:
-    """Open the file at `path` to be locked; it is made if it does not exist."""
+    """Open the file at `path` to be locked, but not through a link; it is made if it is missing."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, mode)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
     except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise UnusableInput(
+                f"{path} is a symbolic link, and what it points to is not changed. Remove the link."
+            ) from error
         raise UnusableInput(f"{path.parent} cannot be written to: {error.strerror}.") from error
     with open(path, "rb+", buffering=0, opener=lambda *_: descriptor) as file:
         yield file

@@ -1,18 +1,14 @@
 """The door to a source: a path here or a URL in a store, fetched and decompressed.
 
 Whatever reads a source (`pack` and its parts, `--dry-run`, `--explain`, `repair`) comes in here, so
-that all of them read the same. No file in a tar that is compressed as a whole can be read without
-those before it, and packing reads in another order: so such a tar is decompressed once.
-
-Guarantees: the tar is whole or not there, so that a run which is interrupted later goes on with it;
-of several parts that need it, one decompresses and the others wait.
+that all of them read the same.
 """
 
 import os
 import secrets
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,15 +16,14 @@ from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
 from packer.errors import NothingToPack, UnusableInput, call
-from packer.files.atomic import remove_leavings, replacing
 from packer.progress import QUIET, Progress
 from packer.samples.records import Skipped
 from packer.sources.interpretation import Interpretation
-from packer.sources.trees.compressed import DAMAGED, decompressed, is_compressed_tar
+from packer.sources.trees.compressed import is_compressed_tar
 from packer.storage import objects
 from packer.storage.copy import Copy, Transfer
-from packer.storage.folder import wait_for_lock
 from packer.storage.store import EventLoop, access
+from packer.storage.unpacked import UnpackedTar, remove_unpacked, unpacked_folder
 from packer.words import Placeholder, option
 from reader.format import ShardfeedError, mistaken
 from reader.store.urls import checked, is_url
@@ -36,8 +31,6 @@ from reader.store.urls import checked, is_url
 if TYPE_CHECKING:
     from packer.storage.listing import ListingStore
     from reader.store.transport import Listed
-
-_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -50,6 +43,7 @@ class LocalSource:
     version: str = ""  # a checksum of what the store listed
     lacking: tuple[Skipped, ...] = ()  # what is in the store and cannot be at the path
     items: Interpretation | None = None  # of a Python dataset
+    archive: str = ""  # a checksum of what the tar at the path was decompressed from
 
     @classmethod
     def at(cls, path: Path) -> "LocalSource":
@@ -172,7 +166,7 @@ def open_source(
             f"{dst_name} is {'' if dst_name == src.name else f'inside {src.name}, '}the folder to "
             "pack. Choose another destination."
         )
-    kept = None if dst is None else _unpacked_folder(dst)
+    kept = None if dst is None else unpacked_folder(dst)
     with ExitStack() as stack:
         if kept is not None and keeps:
             made, stays = kept, "until the dataset is committed"
@@ -186,13 +180,13 @@ def open_source(
         source = src.localize(progress, made)
         path = source.path
         if path is not None and path.is_file() and is_compressed_tar(path):
-            tar = _target(path, kept or made)
-            if not _is_current(path, tar):
-                tar = _target(path, made)
+            tar = UnpackedTar(path, kept or made)
+            if not (checksum := tar.checksum()):
+                tar = UnpackedTar(path, made)
                 if made != kept:
                     made.mkdir(mode=0o700, exist_ok=True)
-                _decompress(path, tar, progress, stays)
-            source = replace(source, path=tar)
+                checksum = tar.make(progress, stays)
+            source = replace(source, path=tar.path, archive=checksum)
         try:
             yield source
         except ShardfeedError as error:
@@ -201,69 +195,3 @@ def open_source(
             if dst is not None and made == kept and not (dst / mistaken.JOURNAL).exists():
                 remove_unpacked(dst)  # no run was begun that could go on with it
             raise
-
-
-def _unpacked_folder(dst: Path) -> Path:
-    return dst.parent / f".{dst.name}.unpacked"
-
-
-def remove_unpacked(dst: Path) -> None:
-    folder = _unpacked_folder(dst)
-    with suppress(OSError):
-        for path in folder.iterdir():
-            if path.name.startswith(("made-", ".")) or path.suffix == ".tar":
-                path.unlink()
-        folder.rmdir()
-
-
-def _target(src: Path, folder: Path) -> Path:
-    name = src.name
-    for ext in (".gz", ".tgz", ".bz2", ".tbz2", ".tbz", ".xz", ".txz", ".tar"):
-        name = name[: -len(ext)] if name.lower().endswith(ext) else name
-    return folder / f"{name}.tar"
-
-
-def _is_current(src: Path, tar: Path) -> bool:
-    return tar.exists() and tar.stat().st_mtime_ns == os.stat(src).st_mtime_ns
-
-
-def _decompress(src: Path, tar: Path, progress: Progress, stays: str) -> None:
-    """Write the tar in `src`, unless another process does; `stays` is how long it is kept."""
-    held = tar.with_name(".lock")
-    waits = f"Waiting for {src.name} to be decompressed."
-    with wait_for_lock(held, lambda: progress.note(waits)):
-        try:
-            if not _is_current(src, tar):
-                progress.note(
-                    f"packer: {src.name} is compressed as a whole. It is first decompressed to "
-                    f"{tar}, which takes its decompressed size on the disk {stays}."
-                )
-                _write_tar(src, tar, progress)
-        finally:
-            held.unlink(missing_ok=True)
-
-
-def _write_tar(src: Path, tar: Path, progress: Progress) -> None:
-    status = os.stat(src)
-    remove_leavings([tar.parent], tar.name.__eq__)
-    with (
-        open(src, "rb") as packed,
-        replacing(tar) as file,
-        progress.phase("unpack", status.st_size, "B") as advance,
-    ):
-        done, content = 0, decompressed(packed)
-
-        def read() -> bytes:
-            try:
-                return content.read(_CHUNK)
-            except DAMAGED as error:
-                raise UnusableInput(
-                    f"{src} is damaged or truncated: {error}. Download it again."
-                ) from error
-
-        for chunk in iter(read, b""):
-            file.write(chunk)
-            advance(packed.tell() - done)
-            done = packed.tell()
-        file.flush()
-        os.utime(file.fileno(), ns=(status.st_atime_ns, status.st_mtime_ns))

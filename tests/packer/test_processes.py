@@ -168,6 +168,22 @@ def test_a_process_that_comes_no_further_is_told_of_once_with_what_it_is_at(
     assert len(told) <= 2 * len(set(told)), "twice is once at a slow start, and once stopped"
 
 
+def test_one_that_waits_for_what_it_may_wait_for_is_not_told_of(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(processes, "STALL_SECONDS", 0.4)
+
+    def excused() -> bool:
+        for child in psutil.Process().children(recursive=True):
+            child.send_signal(signal.SIGCONT)
+        return True
+
+    items = [tmp_path / "stopped"] * 2
+    done = map_unordered(stop_once, items, 2, lambda _: None, str, excused=excused)
+    assert sorted(done) == ["stopped, and let go", "untouched"]
+    assert not caplog.records
+
+
 def test_giving_up_does_not_wait_for_a_stopped_process() -> None:
     with pytest.raises(OSError, match="No space left"):
         mapped(stop_or_fail, [0, 1])

@@ -19,8 +19,11 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _COMPLETE = "complete"  # the file that says so
-# No index leaves its array, and other threads go on meanwhile.
-_HOW: Any = {"nogil": True, "boundscheck": True}
+_LOCK = "lock"  # the file that a process which compiles has locked
+# No index leaves its array, and other threads go on meanwhile. What is not called from outside has
+# no entry for that: compiling one takes a third of the time of a small function.
+_HOW: Any = {"nogil": True, "boundscheck": True, "no_cfunc_wrapper": True}
+_WITHIN: Any = {**_HOW, "no_cpython_wrapper": True}
 
 
 def kernel(signature: str) -> Callable[[_Function], _Function]:
@@ -39,7 +42,7 @@ def helper(function: _Function) -> _Function:
     """Compile a function within those that call it: loading them loads it."""
     import numba
 
-    return cast(_Function, numba.njit(function, **_HOW))
+    return cast(_Function, numba.njit(function, **_WITHIN))
 
 
 @functools.cache
@@ -72,6 +75,17 @@ def complete() -> None:
             (folder / _COMPLETE).touch()
 
 
+def is_under_way() -> bool:
+    """Return whether a process of this machine compiles, or waits for another one to."""
+    for folder in folders():
+        with suppress(FileNotFoundError, PermissionError), (folder / _LOCK).open("rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+    return False
+
+
 @contextmanager
 def kept() -> Iterator[bool]:
     """Compile in here: numba keeps it, or finds what was kept; False where there is no place."""
@@ -81,7 +95,7 @@ def kept() -> Iterator[bool]:
         yield False
         return
     config: Any = numba.config
-    with (folder / "lock").open("ab") as file:
+    with (folder / _LOCK).open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
         try:

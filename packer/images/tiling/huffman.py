@@ -25,8 +25,9 @@ def build_lookup(spec: Array, most: int, short: Array, longer: Array) -> bool:
     the code is longer; `longer` by length the first code, the first one beyond, and the distance
     from a code to its symbol in `spec`; the row 0 has `most`.
     """
-    if most == DC_BITS and (spec[16:] > 15).any():
-        return False
+    for at in range(16, spec.size if most == DC_BITS else 0):
+        if spec[at] > 15:
+            return False
     code, at, end = 0, 16, 0
     longer[0, 0] = most
     for length in range(1, 17):
@@ -66,7 +67,9 @@ def _code_lengths(counts: Array) -> Array:
         if weight:
             weights[left], symbols[left] = weight, symbol
             left += 1
-    lengths, following = np.zeros(257, np.int64), np.full(257, -1, np.int64)
+    lengths, following = np.zeros(257, np.int64), np.zeros(257, np.int64)
+    for symbol in range(257):
+        following[symbol] = -1
     while left > 1:
         least, second = -1, -1
         for i in range(left):

@@ -120,14 +120,15 @@ def decode_scan(
     in_row, mcus, interval = frame[0], frame[1], frame[2]
     high, low = band[2], band[3]
     before = np.zeros(4, np.int64)
-    position, part, run, fault = 0, 0, 0, sequential.DONE
+    # No literal, for which the passes would be compiled twice.
+    position, part, run, fault = np.int64(0), 0, np.int64(0), sequential.DONE
     for mcu in range(mcus):
         if interval and mcu and mcu % interval == 0:
             if parts[part] - position >= 8:
                 return sequential.LEFT_OVER
             position = parts[part]
             part += 1
-            run = 0
+            run = np.int64(0)
             before[:] = 0
         row, column = mcu // in_row, mcu % in_row
         for place in range(places.shape[0]):

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from packer.errors import Untileable
-from packer.images.tiling import huffman, pairs, progressive, sequential
+from packer.images.tiling import huffman, pairs, sequential
 from packer.images.tiling.compiling import Array
 from packer.images.tiling.huffman import PADDING, unstuff, words_at
 from packer.images.tiling.pairs import NO_PAIRS, Pairs
@@ -85,6 +85,8 @@ def _progressive(stream: Stream, grid: "_Grid", interval: int) -> tuple[_Fill, P
     if grid.stored > 8 * sum(len(scan.data) for scan in stream.scans):  # a block takes one bit
         raise Untileable(sequential.FAULTS[sequential.CUT_SHORT])
     _check_progression(stream)
+    from packer.images.tiling import progressive  # a third of what is compiled, and rarely used
+
     coefficients = np.zeros((grid.stored, 64), np.int16)
     for scan in stream.scans:
         part = _Grid(stream, [place for place, _, _ in scan.components])

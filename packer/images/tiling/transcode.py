@@ -133,7 +133,7 @@ def emit(
     `out` on; `to`: where in `out` to begin. Fills `lengths`, of segments without their markers;
     returns where in `out` they end.
     """
-    at = 0
+    at = np.int64(0)  # no literal, for which `_packed` would be compiled twice
     for number in range(segment, stop):
         if number:
             out[to], out[to + 1] = 0xFF, 0xD0 + (number - 1) % 8

@@ -1,5 +1,6 @@
 """Files come back under their own names, and nothing outside the folder is touched."""
 
+import fcntl
 import io
 import json
 import os
@@ -8,17 +9,21 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
+import xxhash
 from called_packer import call_packer
 from damage import flip
 from finished import extract, info, verify
 from made_images import encode, make_image, write_files
+from other_process import forked
 from packing import files_of, run_pack
 from PIL import Image
 
 from packer.errors import UnusableInput
+from packer.files.atomic import temporary_name
 from packer.progress import Progress
 from reader.format import Limits, Manifest
 
@@ -180,6 +185,75 @@ def test_other_content_is_kept_unless_told(tmp_path: Path, named: Named, items: 
     assert (out / "a.jpg").read_bytes() == b"mine"
     assert [name for name, _ in extract(dst, out, 1, overwrite=True).refused] == ["c.jpg"]
     assert files_of(out) == {"a.jpg": items[0].image, "b.jpg": items[0].image}
+
+
+def _hard_link(path: Path, other: Path) -> None:
+    path.hardlink_to(other)
+
+
+def _file_to_read(path: Path, other: Path) -> None:
+    _hard_link(path, other)
+    path.chmod(0o400)
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(_hard_link, id="hard link"),
+        pytest.param(_file_to_read, id="read-only"),
+        pytest.param(Path.symlink_to, id="link"),
+        pytest.param(lambda path, _: path.mkdir(), id="folder"),
+        pytest.param(lambda path, _: os.mkfifo(path), id="FIFO"),
+    ],
+)
+def test_what_has_the_name_of_a_temporary_file_stays(
+    tmp_path: Path,
+    named: Named,
+    make: Callable[[Path, Path], object],
+    overwrite: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    dst, other = named("a.jpg"), tmp_path / "other"
+    other.write_bytes(b"precious")
+    monkeypatch.setattr("secrets.token_hex", lambda _: "0")
+    out, name = tmp_path / "out", temporary_name(xxhash.xxh3_64_hexdigest(b"a.jpg"))
+    out.mkdir()
+    make(out / name, other)
+    with monkeypatch.context() as held:
+        held.setattr("fcntl.flock", Mock(side_effect=BlockingIOError))  # nothing is removed first
+        report = extract(dst, out, 1, overwrite=overwrite)
+    assert report.refused == [("a.jpg", "File exists")]
+    assert (out / name).exists()
+    assert other.read_bytes() == b"precious"
+
+
+def test_what_a_killed_extraction_left_is_removed_by_the_next_and_nothing_else(
+    tmp_path: Path, named: Named
+) -> None:
+    dst, out = named("a/b/c.jpg", "d.jpg"), tmp_path / "out"
+
+    def die() -> None:
+        os.rename = lambda *_, **__: os._exit(9)
+        extract(dst, out, 1)
+
+    with forked(die) as child:
+        os.waitpid(child, 0)
+    [left] = (out / "a/b").iterdir()
+    others = [out / f".{'0' * 16}.tmp-host-1-0", out / ".d.jpg.tmp-host-1-0"]
+    for path in others:
+        path.write_bytes(b"mine")
+    held = os.open(out, os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_SH)  # as another one that writes does
+    extract(dst, out, 1)
+    assert left.exists()
+    os.close(held)
+    extract(dst, out, 1)
+    assert {path for path in out.rglob("*") if path.is_file()} == {
+        *others,
+        out / "a/b/c.jpg",
+        out / "d.jpg",
+    }
 
 
 @pytest.mark.parametrize("overwrite", [False, True])

@@ -11,7 +11,8 @@ import pytest
 from called_packer import call_packer
 from damage import flip
 from finished import repair, verify
-from made_images import make_folder
+from made_images import make_folder, write_files
+from other_process import forked
 from packing import files_of, pack, run_pack
 
 import packer
@@ -149,17 +150,31 @@ def test_a_manifest_in_other_bytes_is_mended(copy: Path, source: Path, packed: P
 
 
 def test_the_command_clears_away_what_a_killed_one_left(copy: Path, source: Path) -> None:
-    (copy / ".repair-old").mkdir()
-    (copy / ".repair-old" / "shard.tar").touch()
+    def die() -> None:
+        os.replace = lambda *_: os._exit(9)
+        repair(copy, source, jobs=1)
+
     flip(copy / "shard-000001.tar", 700)
+    with forked(die) as child:
+        os.waitpid(child, 0)
+    assert list(copy.glob(".repair-*/*"))
     done = call_packer("repair", copy, "--from", source, "--json", code=0)
     assert json.loads(done.stdout)["repaired"] == ["shard-000001.tar"]
     assert "damaged: shard-000001.tar, sample" in done.stderr
     assert verify(copy, 1).damages == []
     assert not list(copy.glob(".*"))
-    (copy / ".repair-killed" / "0").mkdir(parents=True)
-    repair(copy, source, jobs=1)  # where nothing is damaged any more
-    assert not list(copy.glob(".*"))
+
+
+def test_folders_that_the_command_did_not_make_stay(
+    copy: Path, source: Path, tmp_path: Path
+) -> None:
+    own = write_files(tmp_path / "own", {"0/shard-000000.tar": b"mine"})
+    (copy / ".repair-link").symlink_to(own)
+    write_files(copy / ".repair-old", {"0/shard-000000.tar": b"mine", "notes": b"mine"})
+    flip(copy / "shard-000001.tar", 700)
+    assert repair(copy, source, jobs=1).repaired == ["shard-000001.tar"]
+    for folder in (".repair-link", ".repair-old"):
+        assert (copy / folder / "0/shard-000000.tar").read_bytes() == b"mine"
 
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])

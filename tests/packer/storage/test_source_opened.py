@@ -123,6 +123,6 @@ def test_a_temporary_folder_is_there_only_when_something_lies_in_it(
     packed = LocalSource.at(as_tar(source, tmp_path, "gz"))
     with open_source(packed, Progress(quiet=True)) as opened:
         made = opened.spool
-        assert [path.name for path in made.iterdir()] == ["images.tar"]
+        assert [path.name for path in made.glob("[!.]*")] == ["images.tar"]
         assert made.stat().st_mode & 0o777 == 0o700
     assert not made.exists()

@@ -78,3 +78,18 @@ def test_processes_that_begin_together_compile_one_after_the_other(tmp_path: Pat
     first, second = sorted(said, key=lambda words: int(words[2]))
     assert [first[1], second[1]] == ["False", "True"]
     assert int(first[5]) <= int(second[2])
+
+
+def test_it_is_seen_that_another_process_compiles(places: tuple[Path, Path]) -> None:
+    assert not compiling.is_under_way()
+    with compiling.kept():
+        assert compiling.is_under_way()
+    assert not compiling.is_under_way()
+
+
+def test_what_only_progressive_jpegs_need_is_compiled_for_the_first_of_them() -> None:
+    load = "import sys; from packer.images import tiling; tiling.load()"
+    command = [sys.executable, "-c", f"{load}; print([*sys.modules])"]
+    loaded = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "packer.images.tiling.transcode" in loaded
+    assert "packer.images.tiling.progressive" not in loaded
