@@ -154,7 +154,7 @@ class CUDAPrefetcher:
             ReaderError: the loader has no state_dict.
         """
         self._check_has("state_dict")
-        if self._copies.state is None or self._copies.is_moved(self.loader):
+        if self._copies.state is None or self.loader.state_dict() != self._copies.seen:
             return self.loader.state_dict()
         return self._copies.state
 
@@ -189,6 +189,9 @@ class _CopyQueue:
     held: deque[tuple[Any, Transfer]] = field(default_factory=deque)
     state: Any = None  # the loader's, at the consumer's last batch; None: the current one
     fetched: Any = None  # the loader's, at the last fetched batch
+    seen: Any = (
+        None  # the loader's, when the consumer got its last batch; another one was set since
+    )
 
     def __post_init__(self) -> None:
         # Unreferenced batches may be unmapped, but not before their copies end.
@@ -229,7 +232,7 @@ class _Epoch(Iterator[Any]):
         self._has_state = hasattr(loader, "state_dict")
         self._is_at_end = False
         self._queue: deque[tuple[Transfer, Any] | Exception] = deque()
-        copies.state = copies.fetched = self._state()
+        copies.state = copies.fetched = copies.seen = self._state()
 
     def __next__(self) -> Any:
         self._copies.recycle()
@@ -244,7 +247,7 @@ class _Epoch(Iterator[Any]):
             raise first
         transfer, state = first
         batch = transfer.take()
-        self._copies.state = state
+        self._copies.state, self._copies.seen = state, self._state()
         return batch
 
     def _fetch(self) -> None:

@@ -129,11 +129,17 @@ class LikeDataLoader:
         return self._epochs.begin()
 
     def set_epoch(self, epoch: int) -> None:
-        """Make the next iterator deliver `epoch`, or the rest of it after a resume."""
+        """Make the next iterator deliver `epoch`, or the rest of it after a resume.
+
+        An iterator that runs delivers its own epoch to the end, and the state follows it.
+        """
         self._epochs.turn_to(epoch)
 
     def state_dict(self) -> dict[str, int | float | str | None]:
         """Return the position of the newest iterator; batches decoded ahead do not count.
+
+        After `set_epoch` it is the beginning of that epoch, until an iterator that still runs
+        delivers a batch.
 
         `position` counts the samples of `epoch` that all ranks together have taken, so it is the
         same on every rank. ``decode_share``, with ``decode="auto"`` once it is measured, is the
@@ -141,8 +147,8 @@ class LikeDataLoader:
         options.
         """
         with self._epochs.lock:
-            share = self._epochs.pipeline.share.delivered
-            return state_at(self._epochs.position, share, *self._order_id)
+            position, share = self._epochs.settled(), self._epochs.pipeline.share.delivered
+            return state_at(position, share, *self._order_id)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Make the next iterator continue from the position of a `state_dict`.

@@ -1,8 +1,9 @@
 """Keep the position of a loader, and decode the next epoch ahead.
 
-Guarantees: the position counts delivered batches only. An iterator never gets batches that were
-decoded for another position or rank. An iterator that ends before its first batch leaves its epoch
-to the next one. Any thread may use iterators, one call at a time.
+Guarantees: the position counts delivered batches only, those of the newest iterator, also if the
+epoch is set while it runs. An iterator never gets batches that were decoded for another position or
+rank. An iterator that ends before its first batch leaves its epoch to the next one. Any thread may
+use iterators, one call at a time.
 """
 
 import contextlib
@@ -19,7 +20,7 @@ from reader.loader.pipeline import BatchPipeline
 from reader.loader.tasks import EpochRun
 from reader.order.sampled import GivenBatches, GivenOrder
 from reader.order.shuffle import Order
-from reader.order.steps import Share, Steps, current_share
+from reader.order.steps import Share, Step, Steps, current_share
 
 _ENDLESS = 2**62
 
@@ -68,13 +69,16 @@ class Epochs:
         self.pipeline = pipeline
         self.plan = plan
         self._finish = finish
-        self._newest: EpochRun | None = None  # the newest iterator's, until the position is set
+        self._newest: EpochRun | None = None  # the newest iterator's, until a state is loaded
+        self._turned: int | None = None  # the position that `turn_to` chose for the next iterator
         self._ahead: EpochRun | None = None  # decoded before an iterator requests it
         self._abandoned: deque[EpochRun] = deque()  # filled by the garbage collector, at any moment
 
     @property
     def _next(self) -> int:
         """The position, counted over all epochs, at which the next iterator begins."""
+        if self._turned is not None:
+            return self._turned
         if self._newest is None or self.plan.epochs is None:
             return self.position
         return self._newest.steps.stop
@@ -89,18 +93,28 @@ class Epochs:
             self._drop_abandoned()
             self._heed_share()
             self._heed_sampler()
-            self._newest, self._ahead = self.decode_ahead(), None
+            self._newest, self._ahead, self._turned = self.decode_ahead(), None, None
             self.position = self._newest.steps.start
             return EpochIterator(self, self._newest, self._finish)
 
     def turn_to(self, epoch: int) -> None:
-        """Make the next iterator deliver `epoch`, or the rest of it if the position is in it."""
+        """Make the next iterator deliver `epoch`, or the rest of it if the position is in it.
+
+        Trainers also name the epoch that already runs. This changes nothing if its iterator goes
+        on; a new one begins that epoch again.
+        """
         if not is_integer(epoch) or epoch < 0:
             raise ArgumentError(f"epoch is an integer from 0, not {epoch!r}.")
         with self.lock:
+            self.check_open()
             self._drop_abandoned()
-            if self._next // self.plan.order.count != epoch:
-                self.jump(int(epoch) * self.plan.order.count)
+            count, run = self.plan.order.count, self._newest
+            if self._turned is not None or self._next // count != epoch:
+                start = position = int(epoch) * count
+                if run is not None and run.position // count == epoch and self._is_running(run):
+                    start, position = max(start, run.steps.start), run.position
+                self._turn(start)
+                self.position = position
 
     def turn_to_iteration(self, number: int) -> None:
         if self.plan.epochs is not None:
@@ -129,21 +143,27 @@ class Epochs:
             self.check_open()
             if self.pipeline.share.load(share) or self._next != position:
                 self._drop_ahead()
-            self.position, self._newest = position, None
+            self.position, self._newest, self._turned = position, None, None
             if isinstance(self.plan.order, GivenOrder):
                 self.plan.order.newly_set()  # this call replaces it
 
     def deliver(self, run: EpochRun) -> Any:
         with self.lock:
             self.check_open()
-            self._drop_abandoned()
+            self.settled()
             step, arrays, loose = self.pipeline.take(run)
             if run is self._newest:
-                self.position = step.end if run.left else run.steps.stop
+                self._deliver_newest(run, step)
             if all(queued.is_queued for queued in self.pipeline.epochs):
                 with contextlib.suppress(ArgumentError):  # a sampler's: the next iterator raises it
                     self.decode_ahead()
             return self.pipeline.batcher.batch(arrays, loose)
+
+    def _deliver_newest(self, run: EpochRun, step: Step) -> None:
+        count, turned = self.plan.order.count, self._turned
+        if turned is not None and turned // count == step.position // count:
+            self._turn(None)  # the epoch that was named is the one that goes on
+        self.position = step.end if run.left else self._next
 
     def is_ready(self, run: EpochRun) -> bool:
         with self.lock:
@@ -180,20 +200,37 @@ class Epochs:
             )
             self._drop_ahead()
 
+    def settled(self) -> int:
+        """Return the position after what happened to iterators and a script's own sampler."""
+        self._drop_abandoned()
+        self._heed_sampler()
+        return self.position
+
     def _heed_sampler(self) -> None:
         order = self.plan.order
         epoch = order.newly_set() if isinstance(order, GivenOrder) else None
-        if epoch is not None and self.plan.epochs == 1:
+        if epoch is not None and self.plan.epochs == 1 and self.pipeline.is_open:
             self.turn_to(epoch)
 
     def _drop_abandoned(self) -> None:
         while self._abandoned:
             run = self._abandoned.popleft()
-            if run is not self._newest or run.taken or not run.left:
+            if run is self._newest and self._turned is not None:
+                self.position = self._turned  # it no longer goes on
+            is_untouched = run is self._newest and run.left and not run.taken
+            if not is_untouched or self._turned not in (None, run.steps.start):
                 self.pipeline.drop(run)
                 continue
             self._drop_ahead()
             self._ahead, self._newest = run, None
+
+    def _is_running(self, run: EpochRun) -> bool:
+        return run.left > 0 and run in self.pipeline.epochs
+
+    def _turn(self, position: int | None) -> None:
+        before, self._turned = self._next, position
+        if self._next != before:
+            self._drop_ahead()
 
     def _drop_ahead(self) -> None:
         if self._ahead is not None:
