@@ -5,6 +5,7 @@ has ended, never before. A batch that was fetched ahead counts as read only when
 it. One thread uses it. On a CPU, nothing is done ahead.
 """
 
+import inspect
 import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -13,6 +14,7 @@ from typing import Any
 
 import torch
 
+from reader.advice import unchangeable
 from reader.checks import is_count
 from reader.cuda.device import CUDAHostMemory, chosen_device, cores_of
 from reader.cuda.normalisation import normalisation
@@ -106,6 +108,7 @@ class CUDAPrefetcher:
         self._copies = _CopyQueue(sender, depth if sender.runs_ahead else 0)
         self._running: Iterator[Any] | None = None
         self._width: int | None = len(getattr(loader, "fields", (None, None)))
+        self._is_made = True
 
     def __len__(self) -> int:
         return len(self.loader)
@@ -118,6 +121,18 @@ class CUDAPrefetcher:
         if name == "loader" or name.startswith("_"):  # before it is set, and private ones
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self.loader, name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse arguments once it is made; set what another library's loader has there."""
+        if "_is_made" in vars(self) and not name.startswith("_"):
+            if name in _ARGUMENTS:
+                raise unchangeable("CUDAPrefetcher", name, value)
+            if isinstance(self.loader, Loader):
+                self.loader.check_settable(name, value)
+            elif hasattr(self.loader, name):
+                setattr(self.loader, name, value)
+                return
+        super().__setattr__(name, value)
 
     def __repr__(self) -> str:
         ahead = f"{self.depth} batches ahead" if self.device.type == "cuda" else "none ahead"
@@ -180,6 +195,9 @@ class CUDAPrefetcher:
         """Release the batches fetched ahead and the loader's memory; the loader stays open."""
         self._running = None
         _wait_for(self._copies.held)
+
+
+_ARGUMENTS = inspect.signature(CUDAPrefetcher).parameters.keys()
 
 
 @dataclass(eq=False)

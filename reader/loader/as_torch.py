@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 from torch.utils.data import BatchSampler, Sampler, SequentialSampler
 
+from reader.advice import unchangeable
 from reader.errors import ReaderError
 from reader.loader.arguments import LoaderConfig
 from reader.loader.build import Parts
@@ -66,6 +67,13 @@ def own_batches(samples: object) -> NoReturn:
     )
 
 
+# What cannot be set later. Lightning sets `worker_init_fn`, to seed what seed= already does.
+_FIXED = LoaderConfig.__dataclass_fields__.keys() | {
+    *("generator", "in_order", "multiprocessing_context", "persistent_workers"),
+    *("pin_memory_device", "prefetch_factor", "transform"),
+}
+
+
 class LikeDataLoader:
     """What a loop reads of a DataLoader."""
 
@@ -95,6 +103,21 @@ class LikeDataLoader:
         self.batch_sampler: Any = config.batch_sampler
         if self.batch_sampler is None:
             self.batch_sampler = OwnBatchSampler(epochs, self.sampler, size, self.drop_last)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Set an attribute; arguments of the loader are refused, as by torch's DataLoader."""
+        if "_is_made" in vars(self):
+            self.check_settable(name, value)
+        super().__setattr__(name, value)
+
+    def check_settable(self, name: str, value: object) -> None:
+        """Refuse to set an argument of a loader that is made.
+
+        Raises:
+            ArgumentError: `name` is one; its value would change nothing.
+        """
+        if name in _FIXED:
+            raise unchangeable("Loader", name, value)
 
     @property
     def rank(self) -> int:
