@@ -20,6 +20,7 @@ from reader.cuda.device import CUDAHostMemory, chosen_device, cores_of
 from reader.cuda.normalisation import normalisation
 from reader.cuda.transfer import BatchSender, Transfer
 from reader.errors import ArgumentError, ReaderError
+from reader.fields.seeding import Place
 from reader.gpu_decode.libraries import JPEGDecoder
 from reader.loader.decode_share import DecodeShare
 from reader.loader.epochs import EpochIterator
@@ -99,7 +100,7 @@ class CUDAPrefetcher:
         self.device = chosen_device(device)
         self.depth = depth
         places, share = source.image_places, source.decode_share
-        sender = BatchSender(self.device, wanted, source.map_batch, places, decoder, share)
+        sender = BatchSender(self.device, wanted, source.batch_function, places, decoder, share)
         if self.device.type == "cuda" or decoder is not None:
             source.use_decoder(self.device, decoder)
         if self.device.type == "cuda":
@@ -219,8 +220,9 @@ class _CopyQueue:
         """Whether the loader's position was set after the last fetch, such as by `set_epoch`."""
         return isinstance(loader, Loader) and loader.state_dict() != self.fetched
 
-    def send(self, host: Any) -> Transfer:
-        transfer = self.sender.send(host)  # if it fails, no copy of the batch is left running
+    def send(self, host: Any, place: Place | None) -> Transfer:
+        # If it fails, no copy of the batch is left running.
+        transfer = self.sender.send(host, place)
         if self.ahead:
             self.held.append((host, transfer))
         return transfer
@@ -275,10 +277,11 @@ class _Epoch(Iterator[Any]):
                 if self._queue and not self._batches.is_ready():
                     return
                 host = self._batches.unmapped()  # `map_batch` is called on the device
+                place: Place | None = self._batches.place
             else:
-                host = next(self._batches)
+                host, place = next(self._batches), None
             self._copies.fetched = self._state()
-            self._queue.append((self._copies.send(host), self._copies.fetched))
+            self._queue.append((self._copies.send(host, place), self._copies.fetched))
         except StopIteration:
             self._is_at_end = True
         except Exception as error:
@@ -291,7 +294,7 @@ class _Epoch(Iterator[Any]):
 class _AnyBatches:
     """Adapts any iterable of batches to the interface of a Loader."""
 
-    map_batch = image_places = channels = None
+    batch_function = image_places = channels = None
     is_endless = False
 
     def __init__(self, batches: Iterable[Any]) -> None:

@@ -9,12 +9,13 @@ use iterators, one call at a time.
 import contextlib
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from reader.checks import is_integer
-from reader.errors import ArgumentError, ReaderError, called, warn
+from reader.errors import ArgumentError, ReaderError, warn
+from reader.fields.seeding import BatchFunction, Place
 from reader.gpu_decode.decoders import ChosenDecoder
 from reader.loader.pipeline import BatchPipeline
 from reader.loader.tasks import EpochRun
@@ -62,13 +63,15 @@ class Epochs:
         self,
         pipeline: BatchPipeline,
         plan: IterationSpec,
-        finish: Sequence[Callable[[Any], Any]] = (),
+        map_batch: BatchFunction | None = None,
+        finish: Callable[[Any], Any] | None = None,
     ) -> None:
         self.lock = threading.RLock()
         self.position = 0  # up to which the newest iterator has delivered, over all epochs
         self.pipeline = pipeline
         self.plan = plan
-        self._finish = finish
+        self.map_batch = map_batch
+        self.finish_batch = finish  # such as page-locking it
         self._newest: EpochRun | None = None  # the newest iterator's, until a state is loaded
         self._turned: int | None = None  # the position that `turn_to` chose for the next iterator
         self._ahead: EpochRun | None = None  # decoded before an iterator requests it
@@ -95,7 +98,7 @@ class Epochs:
             self._heed_sampler()
             self._newest, self._ahead, self._turned = self.decode_ahead(), None, None
             self.position = self._newest.steps.start
-            return EpochIterator(self, self._newest, self._finish)
+            return EpochIterator(self, self._newest)
 
     def turn_to(self, epoch: int) -> None:
         """Make the next iterator deliver `epoch`, or the rest of it if the position is in it.
@@ -147,7 +150,8 @@ class Epochs:
             if isinstance(self.plan.order, GivenOrder):
                 self.plan.order.newly_set()  # this call replaces it
 
-    def deliver(self, run: EpochRun) -> Any:
+    def deliver(self, run: EpochRun) -> tuple[Any, Place]:
+        """Return the next batch of `run`, and its place."""
         with self.lock:
             self.check_open()
             self.settled()
@@ -157,7 +161,8 @@ class Epochs:
             if all(queued.is_queued for queued in self.pipeline.epochs):
                 with contextlib.suppress(ArgumentError):  # a sampler's: the next iterator raises it
                     self.decode_ahead()
-            return self.pipeline.batcher.batch(arrays, loose)
+            place = divmod(step.position, self.plan.order.count)
+            return self.pipeline.batcher.batch(arrays, loose, place), place
 
     def _deliver_newest(self, run: EpochRun, step: Step) -> None:
         count, turned = self.plan.order.count, self._turned
@@ -241,12 +246,10 @@ class Epochs:
 class EpochIterator(Iterator[Any]):
     """One epoch of a loader; if it is dropped before its end, its queued work is cancelled."""
 
-    def __init__(
-        self, epochs: Epochs, run: EpochRun, finish: Sequence[Callable[[Any], Any]]
-    ) -> None:
+    def __init__(self, epochs: Epochs, run: EpochRun) -> None:
         self._epochs = epochs
         self._run = run
-        self._finish = finish  # applied to a batch here: `map_batch`, page-locking
+        self.place: Place = 0, 0  # of the last batch
 
     def __len__(self) -> int:
         return self._run.left
@@ -255,17 +258,18 @@ class EpochIterator(Iterator[Any]):
         return not self._run.left or self._epochs.is_ready(self._run)
 
     def __next__(self) -> Any:
-        batch = self.unmapped()
-        for change in self._finish:
-            batch = called("map_batch", change, batch)
-        return batch
+        batch, epochs = self.unmapped(), self._epochs
+        if epochs.map_batch is not None:
+            batch = epochs.map_batch(batch, self.place)
+        return batch if epochs.finish_batch is None else epochs.finish_batch(batch)
 
     def unmapped(self) -> Any:
         """Return the next batch before `map_batch`, which a CUDAPrefetcher calls itself."""
         if not self._run.left:
             self._epochs.finish(self._run)
             raise StopIteration
-        return self._epochs.deliver(self._run)
+        batch, self.place = self._epochs.deliver(self._run)
+        return batch
 
     def __del__(self) -> None:
         self._epochs.abandon(self._run)
