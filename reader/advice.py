@@ -89,6 +89,15 @@ def instead_of(what: str, name: str, value: object = None) -> str | None:
     return next((text.format(name=name, value=f"{value!r:.200}") for text in texts), None)
 
 
+def unchangeable(what: str, name: str, value: object) -> ArgumentError:
+    """Return the error for an argument that is set on an object that was already made."""
+    advice = instead_of(what, name, value) if what in _ADVICE else None
+    return ArgumentError(
+        f"{name} cannot be set after the {what} is made: it would change nothing. Make a new "
+        f"reader.{what}{f': {advice}' if advice else f' with {name}={value!r:.200}'}."
+    )
+
+
 def explained(*further: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
     """Make an ``__init__`` raise ArgumentError for arguments that do not fit.
 

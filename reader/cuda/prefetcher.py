@@ -5,6 +5,7 @@ has ended, never before. A batch that was fetched ahead counts as read only when
 it. One thread uses it. On a CPU, nothing is done ahead.
 """
 
+import inspect
 import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -13,11 +14,13 @@ from typing import Any
 
 import torch
 
+from reader.advice import unchangeable
 from reader.checks import is_count
 from reader.cuda.device import CUDAHostMemory, chosen_device, cores_of
 from reader.cuda.normalisation import normalisation
 from reader.cuda.transfer import BatchSender, Transfer
 from reader.errors import ArgumentError, ReaderError
+from reader.fields.seeding import Place
 from reader.gpu_decode.libraries import JPEGDecoder
 from reader.loader.decode_share import DecodeShare
 from reader.loader.epochs import EpochIterator
@@ -97,7 +100,7 @@ class CUDAPrefetcher:
         self.device = chosen_device(device)
         self.depth = depth
         places, share = source.image_places, source.decode_share
-        sender = BatchSender(self.device, wanted, source.map_batch, places, decoder, share)
+        sender = BatchSender(self.device, wanted, source.batch_function, places, decoder, share)
         if self.device.type == "cuda" or decoder is not None:
             source.use_decoder(self.device, decoder)
         if self.device.type == "cuda":
@@ -106,6 +109,7 @@ class CUDAPrefetcher:
         self._copies = _CopyQueue(sender, depth if sender.runs_ahead else 0)
         self._running: Iterator[Any] | None = None
         self._width: int | None = len(getattr(loader, "fields", (None, None)))
+        self._is_made = True
 
     def __len__(self) -> int:
         return len(self.loader)
@@ -118,6 +122,18 @@ class CUDAPrefetcher:
         if name == "loader" or name.startswith("_"):  # before it is set, and private ones
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self.loader, name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse arguments once it is made; set what another library's loader has there."""
+        if "_is_made" in vars(self) and not name.startswith("_"):
+            if name in _ARGUMENTS:
+                raise unchangeable("CUDAPrefetcher", name, value)
+            if isinstance(self.loader, Loader):
+                self.loader.check_settable(name, value)
+            elif hasattr(self.loader, name):
+                setattr(self.loader, name, value)
+                return
+        super().__setattr__(name, value)
 
     def __repr__(self) -> str:
         ahead = f"{self.depth} batches ahead" if self.device.type == "cuda" else "none ahead"
@@ -154,7 +170,7 @@ class CUDAPrefetcher:
             ReaderError: the loader has no state_dict.
         """
         self._check_has("state_dict")
-        if self._copies.state is None or self._copies.is_moved(self.loader):
+        if self._copies.state is None or self.loader.state_dict() != self._copies.seen:
             return self.loader.state_dict()
         return self._copies.state
 
@@ -182,6 +198,9 @@ class CUDAPrefetcher:
         _wait_for(self._copies.held)
 
 
+_ARGUMENTS = inspect.signature(CUDAPrefetcher).parameters.keys()
+
+
 @dataclass(eq=False)
 class _CopyQueue:
     sender: BatchSender
@@ -189,6 +208,9 @@ class _CopyQueue:
     held: deque[tuple[Any, Transfer]] = field(default_factory=deque)
     state: Any = None  # the loader's, at the consumer's last batch; None: the current one
     fetched: Any = None  # the loader's, at the last fetched batch
+    seen: Any = (
+        None  # the loader's, when the consumer got its last batch; another one was set since
+    )
 
     def __post_init__(self) -> None:
         # Unreferenced batches may be unmapped, but not before their copies end.
@@ -198,8 +220,9 @@ class _CopyQueue:
         """Whether the loader's position was set after the last fetch, such as by `set_epoch`."""
         return isinstance(loader, Loader) and loader.state_dict() != self.fetched
 
-    def send(self, host: Any) -> Transfer:
-        transfer = self.sender.send(host)  # if it fails, no copy of the batch is left running
+    def send(self, host: Any, place: Place | None) -> Transfer:
+        # If it fails, no copy of the batch is left running.
+        transfer = self.sender.send(host, place)
         if self.ahead:
             self.held.append((host, transfer))
         return transfer
@@ -229,7 +252,7 @@ class _Epoch(Iterator[Any]):
         self._has_state = hasattr(loader, "state_dict")
         self._is_at_end = False
         self._queue: deque[tuple[Transfer, Any] | Exception] = deque()
-        copies.state = copies.fetched = self._state()
+        copies.state = copies.fetched = copies.seen = self._state()
 
     def __next__(self) -> Any:
         self._copies.recycle()
@@ -244,7 +267,7 @@ class _Epoch(Iterator[Any]):
             raise first
         transfer, state = first
         batch = transfer.take()
-        self._copies.state = state
+        self._copies.state, self._copies.seen = state, self._state()
         return batch
 
     def _fetch(self) -> None:
@@ -254,10 +277,11 @@ class _Epoch(Iterator[Any]):
                 if self._queue and not self._batches.is_ready():
                     return
                 host = self._batches.unmapped()  # `map_batch` is called on the device
+                place: Place | None = self._batches.place
             else:
-                host = next(self._batches)
+                host, place = next(self._batches), None
             self._copies.fetched = self._state()
-            self._queue.append((self._copies.send(host), self._copies.fetched))
+            self._queue.append((self._copies.send(host, place), self._copies.fetched))
         except StopIteration:
             self._is_at_end = True
         except Exception as error:
@@ -270,7 +294,7 @@ class _Epoch(Iterator[Any]):
 class _AnyBatches:
     """Adapts any iterable of batches to the interface of a Loader."""
 
-    map_batch = image_places = channels = None
+    batch_function = image_places = channels = None
     is_endless = False
 
     def __init__(self, batches: Iterable[Any]) -> None:

@@ -23,12 +23,10 @@ import torch
 
 from reader.batch.nested import leaves, map_leaves, sequences
 from reader.cuda.normalisation import Normalisation, check_scale
-from reader.errors import called
+from reader.fields.seeding import BatchFunction, Place
 from reader.gpu_decode.images import EncodedImages
 from reader.gpu_decode.libraries import JPEGDecoder
 from reader.loader.decode_share import DecodeShare
-
-MapBatch = Callable[[Any], Any]
 
 
 class Transfer:
@@ -100,7 +98,7 @@ class BatchSender:
         self,
         device: torch.device,
         normalisation: Normalisation,
-        map_batch: MapBatch | None,
+        map_batch: BatchFunction | None,
         places: Sequence[int] | None,
         decoder: str | JPEGDecoder | None,
         share: DecodeShare,
@@ -133,20 +131,28 @@ class BatchSender:
     def runs_ahead(self) -> bool:
         return self.device.type == "cuda"
 
-    def send(self, batch: Any) -> Transfer:
-        """Copy `batch` to the device, normalise and map it; queued on a GPU."""
+    def send(self, batch: Any, place: Place | None = None) -> Transfer:
+        """Copy `batch` to the device, normalise and map it; queued on a GPU.
+
+        What `map_batch` draws depends on its `place`, except on the sender's thread: the process's
+        generators cannot be seeded and put back there while the caller draws from them.
+        """
         stream = self._stream
         if stream is None:
-            return Transfer(self._sent(batch, lambda tensor: tensor.to(self.device)))
+            return Transfer(self._sent(batch, lambda tensor: tensor.to(self.device), place))
         with torch.cuda.device(self.device):
             consumer = torch.cuda.current_stream(self.device)
         if any(isinstance(leaf, EncodedImages) for leaf in leaves(batch)):
-            sent = self._decoding.submit(self._queue, batch, stream, consumer)
+            sent = self._decoding.submit(self._queue, batch, stream, consumer, None)
             return DecodingTransfer(sent, self._share)
-        return self._queue(batch, stream, consumer)
+        return self._queue(batch, stream, consumer, place)
 
     def _queue(
-        self, batch: Any, stream: torch.cuda.Stream, consumer: torch.cuda.Stream
+        self,
+        batch: Any,
+        stream: torch.cuda.Stream,
+        consumer: torch.cuda.Stream,
+        place: Place | None,
     ) -> Transfer:
         with torch.cuda.device(self.device):
 
@@ -157,7 +163,7 @@ class BatchSender:
 
             with torch.cuda.stream(stream):
                 try:
-                    result = self._sent(batch, to_device)
+                    result = self._sent(batch, to_device, place)
                     event = torch.cuda.Event()
                     event.record(stream)
                 except BaseException:
@@ -165,7 +171,9 @@ class BatchSender:
                     raise
             return Transfer(result, event, self.device)
 
-    def _sent(self, batch: Any, to_device: Callable[[torch.Tensor], torch.Tensor]) -> Any:
+    def _sent(
+        self, batch: Any, to_device: Callable[[torch.Tensor], torch.Tensor], place: Place | None
+    ) -> Any:
         found = list(images_of(batch, self._places, self._normalisation))
         for image in found:
             if image.is_floating_point():  # one image of a batch shows the scale
@@ -181,7 +189,7 @@ class BatchSender:
             return self._normalised(moved) if id(leaf) in images else moved
 
         sent = map_leaves(batch, send)
-        return sent if self._map_batch is None else called("map_batch", self._map_batch, sent)
+        return sent if self._map_batch is None else self._map_batch(sent, place)
 
     def _decoded(self, images: EncodedImages) -> torch.Tensor:
         began = time.perf_counter()

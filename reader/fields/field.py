@@ -10,6 +10,7 @@ from reader.dataset.dataset import Dataset
 from reader.decode.decoder import Decoder
 from reader.fields.columns import Column
 from reader.fields.pixels import PixelSource, Planned
+from reader.fields.seeding import is_users
 from reader.fields.values import PictureForm, are_views, as_array
 from reader.transforms import Transform
 
@@ -46,6 +47,11 @@ class Field:
     follows_image = False  # it has a value for each view
     is_learnt = False  # the first sample's value determines its column
     is_picture = False  # it is delivered like the image, if it is in colour
+
+    @property
+    def draws(self) -> bool:
+        """Whether code of the user's reads it, which may draw random numbers."""
+        return is_users(self)
 
     def resolved(self, dataset: Dataset) -> "Field":
         """Return the field with what dataset.json records of it; refuse what cannot be read."""

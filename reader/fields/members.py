@@ -35,6 +35,11 @@ class MemberField(Field):
         """Its name in the dict of a sample."""
         return self.ext
 
+    @property
+    def draws(self) -> bool:
+        """Whether code of the user's reads it, which may draw random numbers."""
+        return self.decode is not None or super().draws
+
     @cached_property
     def ext(self) -> str:
         """The extension of the member."""

@@ -1,7 +1,7 @@
 """One sample: from its number to the values of its fields."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import repeat
 from typing import Any
 
@@ -13,10 +13,10 @@ from reader.decode.plan import plan
 from reader.errors import ReaderError, SampleError, UserCodeError, called
 from reader.fields.built_in import BUILT_IN
 from reader.fields.decoded_cache import DecodedImages
-from reader.fields.field import Recipe, Sample, Tools
+from reader.fields.field import Field, Recipe, Sample, Tools
 from reader.fields.pictures import PHOTOGRAPHS
 from reader.fields.pixels import Planned, pixel_source
-from reader.fields.seeding import seed_sample
+from reader.fields.seeding import is_users, seed_sample
 from reader.format.bands import bands_of
 from reader.format.errors import DecodeError
 from reader.format.members import DECODERS, kind_of, picture_format
@@ -40,7 +40,9 @@ class SampleReader:
         self.tools = Tools(decoder, self.source)
         is_mapped = recipe.map_sample is not None
         read = [field for field in recipe.fields if field.is_stored or is_mapped]
-        self._reads = [(field.name, field.read) for field in read]
+        self._reads = [(field.name, self._seeded(field)) for field in read]
+        pipelines = (recipe.transforms, *recipe.further)
+        self._are_drawn = any(is_users(transform) for each in pipelines for transform in each)
         self._has_image = "image" in recipe.names
         fields = (*BUILT_IN.values(), *recipe.fields)
         self._read_only = {field.name: field for field in fields if field.is_read_only}
@@ -54,6 +56,8 @@ class SampleReader:
         label = int(shard.index.columns["label"][row])
         rng = SampleRandom(self._recipe.seed, epoch, position)
         try:
+            if self._are_drawn:
+                seed_sample(self._recipe.seed, epoch, position, "transforms")
             geometries = self._transformed(image.upright_size, rng)
             views = tuple(map(plan, repeat(image), geometries))
         except (DecodeError, ReaderError) as error:
@@ -64,6 +68,17 @@ class SampleReader:
             shard.read_ahead(row, min(starts), max(stops))
         mirrored = geometries[0].hflip, geometries[0].vflip
         return Planned(shard, row, number, epoch, position, label, views, mirrored, result)
+
+    def _seeded(self, field: Field) -> Callable[[Planned, Tools], Any]:
+        """Return what reads a field, with seeds for each sample if it may draw numbers."""
+        if not field.draws:
+            return field.read
+
+        def read(planned: Planned, tools: Tools) -> Any:
+            seed_sample(self._recipe.seed, planned.epoch, planned.position, field.name)
+            return field.read(planned, tools)
+
+        return read
 
     def _transformed(self, size: tuple[int, int], rng: SampleRandom) -> list[Geometry]:
         began = time.perf_counter_ns()

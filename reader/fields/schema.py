@@ -37,7 +37,8 @@ def batch_schema(
     possible: a field with the same shape in both is an array; otherwise its rows are a list. The
     first of the `candidates` may be bad if `skips_bad`; reading one may take `timeout` seconds.
     """
-    rooms = [largest_output(p, dataset) for p in (recipe.transforms, *recipe.further)]
+    with kept_generators():  # a transform of the user's may draw from them
+        rooms = [largest_output(p, dataset) for p in (recipe.transforms, *recipe.further)]
     sizes, is_one_size = [size for size, _ in rooms], all(one_size for _, one_size in rooms)
     is_mapped = recipe.map_sample is not None
     if recipe.further and not is_one_size and not is_mapped:

@@ -1,25 +1,33 @@
-"""Seed the global random generators, which user code draws from, for each sample."""
+"""Seed the global random generators, which user code draws from, for each sample or batch."""
 
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+from zlib import crc32
 
 import numpy as np
 
-from reader.rng import SampleRandom
+from reader.errors import called
+from reader.rng import GOLDEN, SampleRandom, mix64
 
 _WORD = 1 << 64
 
+Place = tuple[int, int]  # an epoch, and a position in it
 
-def seed_sample(seed: int, epoch: int, position: int) -> None:
+
+def seed_sample(seed: int, epoch: int, position: int, what: str = "") -> None:
     """Seed `random`, `numpy.random` and, if it is imported, torch's CPU generator, in about 20 us.
 
     A user's function then draws numbers that depend on (seed, epoch, position), not on the worker
-    (see pytorch/pytorch#5059). A function's own generators are not seeded: albumentations 2 needs
+    (see pytorch/pytorch#5059). `what` names the function, so that two do not draw the same numbers;
+    `map_sample` needs no name. A function's own generators are not seeded: albumentations 2 needs
     ``pipeline.set_random_seed(random.getrandbits(32))``.
     """
-    words = SampleRandom(seed, epoch, position)
+    words = SampleRandom(_own_seed(seed, what) if what else seed, epoch, position)
     # random and numpy are both MT19937: the same seed would give the same numbers. An integer seed
     # of numpy has only 32 bits, which some of a hundred million samples would share.
     random.seed(words.integer(_WORD))
@@ -27,6 +35,11 @@ def seed_sample(seed: int, epoch: int, position: int) -> None:
     np.random.seed((numpys >> 32, numpys & 0xFFFFFFFF))
     if (torch := sys.modules.get("torch")) is not None:
         torch.default_generator.manual_seed(words.integer(_WORD))  # of the CPU: workers use no GPU
+
+
+@lru_cache(maxsize=64)
+def _own_seed(seed: int, what: str) -> int:
+    return mix64((seed + crc32(what.encode()) * GOLDEN) % _WORD)
 
 
 @contextmanager
@@ -40,3 +53,26 @@ def kept_generators() -> Iterator[None]:
         np.random.set_state(state[1])
         if torch is not None:
             torch.set_rng_state(state[2])
+
+
+def is_users(thing: object) -> bool:
+    """Whether a function, or an object's class, is not reader's, so that it may draw numbers."""
+    module = getattr(thing, "__module__", None) or ""  # an object has its class's
+    return str(module).partition(".")[0] != "reader"
+
+
+@dataclass(frozen=True)
+class BatchFunction:
+    """A user's function of a batch, whose random numbers depend on the batch's place."""
+
+    what: str
+    function: Callable[[Any], Any]
+    seed: int
+
+    def __call__(self, batch: Any, place: Place | None) -> Any:
+        """Call the function; without a `place`, it draws from the process's own generators."""
+        if place is None or not is_users(self.function):
+            return called(self.what, self.function, batch)
+        with kept_generators():
+            seed_sample(self.seed, *place, self.what)
+            return called(self.what, self.function, batch)

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 from torch.utils.data import BatchSampler, Sampler, SequentialSampler
 
+from reader.advice import unchangeable
 from reader.errors import ReaderError
 from reader.loader.arguments import LoaderConfig
 from reader.loader.build import Parts
@@ -66,6 +67,13 @@ def own_batches(samples: object) -> NoReturn:
     )
 
 
+# What cannot be set later. Lightning sets `worker_init_fn`, to seed what seed= already does.
+_FIXED = LoaderConfig.__dataclass_fields__.keys() | {
+    *("generator", "in_order", "multiprocessing_context", "persistent_workers"),
+    *("pin_memory_device", "prefetch_factor", "transform"),
+}
+
+
 class LikeDataLoader:
     """What a loop reads of a DataLoader."""
 
@@ -95,6 +103,21 @@ class LikeDataLoader:
         self.batch_sampler: Any = config.batch_sampler
         if self.batch_sampler is None:
             self.batch_sampler = OwnBatchSampler(epochs, self.sampler, size, self.drop_last)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Set an attribute; arguments of the loader are refused, as by torch's DataLoader."""
+        if "_is_made" in vars(self):
+            self.check_settable(name, value)
+        super().__setattr__(name, value)
+
+    def check_settable(self, name: str, value: object) -> None:
+        """Refuse to set an argument of a loader that is made.
+
+        Raises:
+            ArgumentError: `name` is one; its value would change nothing.
+        """
+        if name in _FIXED:
+            raise unchangeable("Loader", name, value)
 
     @property
     def rank(self) -> int:
@@ -129,11 +152,17 @@ class LikeDataLoader:
         return self._epochs.begin()
 
     def set_epoch(self, epoch: int) -> None:
-        """Make the next iterator deliver `epoch`, or the rest of it after a resume."""
+        """Make the next iterator deliver `epoch`, or the rest of it after a resume.
+
+        An iterator that runs delivers its own epoch to the end, and the state follows it.
+        """
         self._epochs.turn_to(epoch)
 
     def state_dict(self) -> dict[str, int | float | str | None]:
         """Return the position of the newest iterator; batches decoded ahead do not count.
+
+        After `set_epoch` it is the beginning of that epoch, until an iterator that still runs
+        delivers a batch.
 
         `position` counts the samples of `epoch` that all ranks together have taken, so it is the
         same on every rank. ``decode_share``, with ``decode="auto"`` once it is measured, is the
@@ -141,8 +170,8 @@ class LikeDataLoader:
         options.
         """
         with self._epochs.lock:
-            share = self._epochs.pipeline.share.delivered
-            return state_at(self._epochs.position, share, *self._order_id)
+            position, share = self._epochs.settled(), self._epochs.pipeline.share.delivered
+            return state_at(position, share, *self._order_id)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Make the next iterator continue from the position of a `state_dict`.

@@ -8,9 +8,8 @@
 `BatchPipeline` drives tasks, workers and ring; `Epochs` gives each iterator its turn.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -23,6 +22,7 @@ from reader.fields.decoded_cache import DecodedImages, hold_decoded
 from reader.fields.field import Recipe
 from reader.fields.kinds import parse_fields
 from reader.fields.schema import CANDIDATES, batch_schema
+from reader.fields.seeding import BatchFunction, kept_generators
 from reader.fields.tensors import pinned
 from reader.loader.arguments import LoaderConfig, view_pipelines
 from reader.loader.collate import Batcher
@@ -48,16 +48,18 @@ class Parts:
     decoded: DecodedImages | None
 
     def pipeline(self, config: LoaderConfig, decoded: DecodedImages | None) -> BatchPipeline:
-        batcher = Batcher(self.schema, self.dataset, config.collate_fn)
+        batcher = Batcher(self.schema, self.dataset, config.collate_fn, self.recipe.seed)
         return BatchPipeline(
             config, self.dataset, self.recipe, self.order, self.schema, batcher, decoded
         )
 
     def epochs(self, config: LoaderConfig) -> Epochs:
-        finish: list[Callable[[Any], Any]] = [config.map_batch] if config.map_batch else []
-        if config.pin_memory and torch.cuda.is_available():
-            finish.append(pinned)
-        return Epochs(self.pipeline(config, self.decoded), self.plan, finish)
+        is_pinned = config.pin_memory and torch.cuda.is_available()
+        pipeline, map_batch = self.pipeline(config, self.decoded), self.map_batch(config)
+        return Epochs(pipeline, self.plan, map_batch, pinned if is_pinned else None)
+
+    def map_batch(self, config: LoaderConfig) -> BatchFunction | None:
+        return config.map_batch and BatchFunction("map_batch", config.map_batch, self.recipe.seed)
 
     def preview(self, config: LoaderConfig, steps: Steps) -> "Sheet":
         """Return a sheet of the first batch of `steps`, made in this process and its own memory."""
@@ -67,11 +69,13 @@ class Parts:
         pipeline = self.pipeline(here, None)
         try:
             first = replace(steps, stop=steps[0].end, drop_last=False)
-            _, arrays, loose = pipeline.take(pipeline.begin(first))
-            batch = pipeline.batcher.batch(arrays, loose)
+            step, arrays, loose = pipeline.take(pipeline.begin(first))
+            place = divmod(step.position, self.order.count)
+            batch = pipeline.batcher.batch(arrays, loose, place)
         finally:
             pipeline.close()
-        batch = batch if config.map_batch is None else config.map_batch(batch)
+        if (map_batch := self.map_batch(config)) is not None:
+            batch = map_batch(batch, place)
         own = self.recipe.fields
         boxes = [field.out or "xyxy" for field in own if isinstance(field, Boxes)]
         # `collate_fn` and `map_batch` may return others.
@@ -84,7 +88,8 @@ class Parts:
         span = self.plan.batch_size * world_size
         steps = Steps(self.order.count, span, 0, 1, drop_last=False, length=length)
         seed, transforms = self.recipe.seed, self.recipe.transforms
-        return padding_waste(self.dataset, transforms, self.order, steps, seed)
+        with kept_generators():  # a transform of the user's may draw from them
+            return padding_waste(self.dataset, transforms, self.order, steps, seed)
 
 
 def build(config: LoaderConfig, dataset: Dataset) -> Parts:

@@ -8,8 +8,9 @@ import torch
 
 from reader.batch.layout import BatchArrays
 from reader.dataset.dataset import Dataset
-from reader.errors import ReaderError, SampleError, because, called
+from reader.errors import ReaderError, SampleError, because
 from reader.fields.columns import BatchSchema, StoredBatch
+from reader.fields.seeding import BatchFunction, Place
 from reader.fields.tensors import tensor
 from reader.format import FormatError
 
@@ -20,24 +21,25 @@ class Batcher:
     """Makes a batch: a tuple of fields, or the result of `collate_fn`."""
 
     def __init__(
-        self, schema: BatchSchema, dataset: Dataset, collate_fn: Collate | None = None
+        self, schema: BatchSchema, dataset: Dataset, collate_fn: Collate | None, seed: int
     ) -> None:
         self._fields = schema.fields
         self._rows = schema.rows
         self._dataset = dataset
-        self._collate_fn = collate_fn
+        self._collate = collate_fn and BatchFunction("collate_fn", collate_fn, seed)
 
-    def batch(self, arrays: BatchArrays, loose: Mapping[str, Sequence[Any]]) -> Any:
+    def batch(self, arrays: BatchArrays, loose: Mapping[str, Sequence[Any]], place: Place) -> Any:
+        """Return the batch that begins at a `place`."""
         stored = StoredBatch(self._rows, arrays, loose, self._dataset)
         try:
             views = [[view.deliver(stored) for view in columns] for columns in self._fields]
         except (FormatError, ReaderError) as error:  # of an index that keys are read from
             raise SampleError(str(error)) from error
-        if self._collate_fn is None:
+        if self._collate is None:
             return tuple(each[0] if len(each) == 1 else each for each in views)
         samples = list(zip(*map(_rows, views), strict=True))
         try:
-            return called("collate_fn", self._collate_fn, samples)
+            return self._collate(samples, place)
         except Exception as error:  # such as a function written for PIL images
             given = ", ".join(
                 f"{columns[0].name}: {_kind(value)}"

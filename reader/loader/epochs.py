@@ -1,25 +1,27 @@
 """Keep the position of a loader, and decode the next epoch ahead.
 
-Guarantees: the position counts delivered batches only. An iterator never gets batches that were
-decoded for another position or rank. An iterator that ends before its first batch leaves its epoch
-to the next one. Any thread may use iterators, one call at a time.
+Guarantees: the position counts delivered batches only, those of the newest iterator, also if the
+epoch is set while it runs. An iterator never gets batches that were decoded for another position or
+rank. An iterator that ends before its first batch leaves its epoch to the next one. Any thread may
+use iterators, one call at a time.
 """
 
 import contextlib
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from reader.checks import is_integer
-from reader.errors import ArgumentError, ReaderError, called, warn
+from reader.errors import ArgumentError, ReaderError, warn
+from reader.fields.seeding import BatchFunction, Place
 from reader.gpu_decode.decoders import ChosenDecoder
 from reader.loader.pipeline import BatchPipeline
 from reader.loader.tasks import EpochRun
 from reader.order.sampled import GivenBatches, GivenOrder
 from reader.order.shuffle import Order
-from reader.order.steps import Share, Steps, current_share
+from reader.order.steps import Share, Step, Steps, current_share
 
 _ENDLESS = 2**62
 
@@ -61,20 +63,25 @@ class Epochs:
         self,
         pipeline: BatchPipeline,
         plan: IterationSpec,
-        finish: Sequence[Callable[[Any], Any]] = (),
+        map_batch: BatchFunction | None = None,
+        finish: Callable[[Any], Any] | None = None,
     ) -> None:
         self.lock = threading.RLock()
         self.position = 0  # up to which the newest iterator has delivered, over all epochs
         self.pipeline = pipeline
         self.plan = plan
-        self._finish = finish
-        self._newest: EpochRun | None = None  # the newest iterator's, until the position is set
+        self.map_batch = map_batch
+        self.finish_batch = finish  # such as page-locking it
+        self._newest: EpochRun | None = None  # the newest iterator's, until a state is loaded
+        self._turned: int | None = None  # the position that `turn_to` chose for the next iterator
         self._ahead: EpochRun | None = None  # decoded before an iterator requests it
         self._abandoned: deque[EpochRun] = deque()  # filled by the garbage collector, at any moment
 
     @property
     def _next(self) -> int:
         """The position, counted over all epochs, at which the next iterator begins."""
+        if self._turned is not None:
+            return self._turned
         if self._newest is None or self.plan.epochs is None:
             return self.position
         return self._newest.steps.stop
@@ -89,18 +96,28 @@ class Epochs:
             self._drop_abandoned()
             self._heed_share()
             self._heed_sampler()
-            self._newest, self._ahead = self.decode_ahead(), None
+            self._newest, self._ahead, self._turned = self.decode_ahead(), None, None
             self.position = self._newest.steps.start
-            return EpochIterator(self, self._newest, self._finish)
+            return EpochIterator(self, self._newest)
 
     def turn_to(self, epoch: int) -> None:
-        """Make the next iterator deliver `epoch`, or the rest of it if the position is in it."""
+        """Make the next iterator deliver `epoch`, or the rest of it if the position is in it.
+
+        Trainers also name the epoch that already runs. This changes nothing if its iterator goes
+        on; a new one begins that epoch again.
+        """
         if not is_integer(epoch) or epoch < 0:
             raise ArgumentError(f"epoch is an integer from 0, not {epoch!r}.")
         with self.lock:
+            self.check_open()
             self._drop_abandoned()
-            if self._next // self.plan.order.count != epoch:
-                self.jump(int(epoch) * self.plan.order.count)
+            count, run = self.plan.order.count, self._newest
+            if self._turned is not None or self._next // count != epoch:
+                start = position = int(epoch) * count
+                if run is not None and run.position // count == epoch and self._is_running(run):
+                    start, position = max(start, run.steps.start), run.position
+                self._turn(start)
+                self.position = position
 
     def turn_to_iteration(self, number: int) -> None:
         if self.plan.epochs is not None:
@@ -129,21 +146,29 @@ class Epochs:
             self.check_open()
             if self.pipeline.share.load(share) or self._next != position:
                 self._drop_ahead()
-            self.position, self._newest = position, None
+            self.position, self._newest, self._turned = position, None, None
             if isinstance(self.plan.order, GivenOrder):
                 self.plan.order.newly_set()  # this call replaces it
 
-    def deliver(self, run: EpochRun) -> Any:
+    def deliver(self, run: EpochRun) -> tuple[Any, Place]:
+        """Return the next batch of `run`, and its place."""
         with self.lock:
             self.check_open()
-            self._drop_abandoned()
+            self.settled()
             step, arrays, loose = self.pipeline.take(run)
             if run is self._newest:
-                self.position = step.end if run.left else run.steps.stop
+                self._deliver_newest(run, step)
             if all(queued.is_queued for queued in self.pipeline.epochs):
                 with contextlib.suppress(ArgumentError):  # a sampler's: the next iterator raises it
                     self.decode_ahead()
-            return self.pipeline.batcher.batch(arrays, loose)
+            place = divmod(step.position, self.plan.order.count)
+            return self.pipeline.batcher.batch(arrays, loose, place), place
+
+    def _deliver_newest(self, run: EpochRun, step: Step) -> None:
+        count, turned = self.plan.order.count, self._turned
+        if turned is not None and turned // count == step.position // count:
+            self._turn(None)  # the epoch that was named is the one that goes on
+        self.position = step.end if run.left else self._next
 
     def is_ready(self, run: EpochRun) -> bool:
         with self.lock:
@@ -180,20 +205,37 @@ class Epochs:
             )
             self._drop_ahead()
 
+    def settled(self) -> int:
+        """Return the position after what happened to iterators and a script's own sampler."""
+        self._drop_abandoned()
+        self._heed_sampler()
+        return self.position
+
     def _heed_sampler(self) -> None:
         order = self.plan.order
         epoch = order.newly_set() if isinstance(order, GivenOrder) else None
-        if epoch is not None and self.plan.epochs == 1:
+        if epoch is not None and self.plan.epochs == 1 and self.pipeline.is_open:
             self.turn_to(epoch)
 
     def _drop_abandoned(self) -> None:
         while self._abandoned:
             run = self._abandoned.popleft()
-            if run is not self._newest or run.taken or not run.left:
+            if run is self._newest and self._turned is not None:
+                self.position = self._turned  # it no longer goes on
+            is_untouched = run is self._newest and run.left and not run.taken
+            if not is_untouched or self._turned not in (None, run.steps.start):
                 self.pipeline.drop(run)
                 continue
             self._drop_ahead()
             self._ahead, self._newest = run, None
+
+    def _is_running(self, run: EpochRun) -> bool:
+        return run.left > 0 and run in self.pipeline.epochs
+
+    def _turn(self, position: int | None) -> None:
+        before, self._turned = self._next, position
+        if self._next != before:
+            self._drop_ahead()
 
     def _drop_ahead(self) -> None:
         if self._ahead is not None:
@@ -204,12 +246,10 @@ class Epochs:
 class EpochIterator(Iterator[Any]):
     """One epoch of a loader; if it is dropped before its end, its queued work is cancelled."""
 
-    def __init__(
-        self, epochs: Epochs, run: EpochRun, finish: Sequence[Callable[[Any], Any]]
-    ) -> None:
+    def __init__(self, epochs: Epochs, run: EpochRun) -> None:
         self._epochs = epochs
         self._run = run
-        self._finish = finish  # applied to a batch here: `map_batch`, page-locking
+        self.place: Place = 0, 0  # of the last batch
 
     def __len__(self) -> int:
         return self._run.left
@@ -218,17 +258,18 @@ class EpochIterator(Iterator[Any]):
         return not self._run.left or self._epochs.is_ready(self._run)
 
     def __next__(self) -> Any:
-        batch = self.unmapped()
-        for change in self._finish:
-            batch = called("map_batch", change, batch)
-        return batch
+        batch, epochs = self.unmapped(), self._epochs
+        if epochs.map_batch is not None:
+            batch = epochs.map_batch(batch, self.place)
+        return batch if epochs.finish_batch is None else epochs.finish_batch(batch)
 
     def unmapped(self) -> Any:
         """Return the next batch before `map_batch`, which a CUDAPrefetcher calls itself."""
         if not self._run.left:
             self._epochs.finish(self._run)
             raise StopIteration
-        return self._epochs.deliver(self._run)
+        batch, self.place = self._epochs.deliver(self._run)
+        return batch
 
     def __del__(self) -> None:
         self._epochs.abandon(self._run)

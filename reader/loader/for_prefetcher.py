@@ -17,6 +17,7 @@ class ForPrefetcher(LikeDataLoader):
     def __init__(self, config: LoaderConfig, parts: Parts) -> None:
         super().__init__(config, parts)
         self.map_batch = config.map_batch
+        self.batch_function = self._epochs.map_batch  # the same, with seeds for each batch
         self.decode = config.decode
         self.decode_share = self._epochs.pipeline.share
         self.channels = None if config.map_sample else parts.dataset.channels  # None: unknown

@@ -208,6 +208,7 @@ class Loader(ForPrefetcher):
         self._parts = parts = build(config, dataset_of(dataset, split))
         super().__init__(config, parts)
         self.fields = parts.recipe.names
+        self._is_made = True
         if not isinstance(parts.order, GivenOrder):  # it is read when an epoch begins
             self._epochs.decode_ahead()
 

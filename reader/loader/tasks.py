@@ -97,5 +97,10 @@ class EpochRun:
         return len(self.steps) - self.taken
 
     @property
+    def position(self) -> int:
+        """The position, counted over all epochs, up to which batches are delivered."""
+        return self.steps.begin(self.taken) if self.left else self.steps.stop
+
+    @property
     def is_queued(self) -> bool:
         return self.queued >= len(self.steps)

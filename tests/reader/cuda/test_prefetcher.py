@@ -373,7 +373,7 @@ class ManualSender(BatchSender):
     runs_ahead = True
     transfers: list[ManualTransfer]
 
-    def send(self, batch: Any) -> Transfer:
+    def send(self, batch: Any, place: Any = None) -> Transfer:
         self.transfers.append(ManualTransfer(batch.clone()))
         return self.transfers[-1]
 

@@ -1,5 +1,6 @@
 """What scripts read of a DataLoader, on a Loader and on the prefetcher that they hold."""
 
+import inspect
 import pickle
 import re
 import traceback
@@ -15,7 +16,7 @@ from delivered import COUNT, CROP, indexes, load
 from pretended_gpu import pretended_gpu
 from torch.utils.data import BatchSampler, DataLoader, DistributedSampler, SequentialSampler
 
-from reader import CUDAPrefetcher, Dataset, Loader, ReaderError
+from reader import ArgumentError, CUDAPrefetcher, Dataset, Loader, ReaderError
 
 BATCH = 8
 
@@ -61,6 +62,35 @@ def test_a_prefetcher_has_all_that_its_loader_has(packed: Path) -> None:
     other = CUDAPrefetcher([torch.zeros(1)], device="cpu")
     assert not hasattr(other, "set_epoch")
     assert not hasattr(other, "dataset")
+
+
+@pytest.mark.parametrize("name", [*inspect.signature(Loader).parameters][:-1])  # not torch's own
+def test_an_argument_that_is_set_later_is_refused_with_what_to_do(held: Any, name: str) -> None:
+    with pytest.raises(
+        ArgumentError, match=rf"{name} cannot be set .* new reader.Loader with {name}="
+    ):
+        setattr(held, name, 2)
+    assert (held.batch_size, held.drop_last, len(held)) == (BATCH, False, 5)
+
+
+def test_what_a_data_loader_has_is_refused_later_but_for_what_lightning_sets(held: Any) -> None:
+    for name in ("num_workers", "pin_memory", "generator", "prefetch_factor", "persistent_workers"):
+        with pytest.raises(ValueError, match=rf"{name} cannot be set"):
+            setattr(held, name, 2)
+    held.worker_init_fn = held.of_a_script = partial(print)
+    assert held.of_a_script is held.worker_init_fn
+
+
+def test_a_prefetchers_arguments_are_refused_later_and_others_loaders_decide_of_theirs() -> None:
+    theirs = DataLoader(range(8), batch_size=2)  # type: ignore[arg-type]
+    prefetcher = CUDAPrefetcher(theirs, device="cpu")
+    for name in inspect.signature(CUDAPrefetcher).parameters:
+        with pytest.raises(ArgumentError, match=rf"new reader.CUDAPrefetcher with {name}=1"):
+            setattr(prefetcher, name, 1)
+    with pytest.raises(ValueError, match="batch_size attribute should not be set"):
+        prefetcher.batch_size = 4
+    prefetcher.timeout = 3
+    assert theirs.timeout == 3
 
 
 @pytest.mark.parametrize("options", [{}, {"drop_last": True}, {"epochs": 2}, {"shuffle": False}])

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 import torch
 from delivered import COUNT, augmented, digest, indexes
+from torch.utils.data import DistributedSampler
 
-from reader import ArgumentError
+from reader import ArgumentError, CUDAPrefetcher
 
 pytestmark = pytest.mark.usefixtures("no_leftovers")
 
@@ -203,3 +204,137 @@ def test_two_threads_may_each_iterate_an_epoch_at_once(packed: Path) -> None:
         for thread in threads:
             thread.join(60)
     assert sorted(found) == expected
+
+
+# The epoch is set while an iterator runs
+
+
+def place(loader: Any) -> tuple[int, int]:
+    state = loader.state_dict()
+    return state["epoch"], state["position"]
+
+
+@pytest.mark.parametrize("which", ["itself", "sampler", "batch_sampler"])
+@pytest.mark.parametrize("taken", [0, 2])
+@pytest.mark.parametrize("epoch", [0, 5])
+@pytest.mark.parametrize("is_prefetched", [False, True])
+def test_the_state_follows_the_iterator_that_goes_on_after_set_epoch(
+    packed: Path, which: str, taken: int, epoch: int, is_prefetched: bool
+) -> None:
+    with load(packed) as loader:
+        epochs = [indexes(loader) for _ in range(6)]
+        loader.set_epoch(0)
+        held = CUDAPrefetcher(loader, device="cpu") if is_prefetched else loader
+        iterator = iter(held)
+        seen = indexes(islice(iterator, taken))
+        (held if which == "itself" else getattr(held, which)).set_epoch(epoch)
+        assert place(held) == ((0, 4 * taken) if epoch == 0 else (5, 0))
+        seen += next(iterator)[0].tolist()
+        assert place(held) == (0, 4 * len(seen) // 4)
+        with load(packed) as other:
+            other.load_state_dict(held.state_dict())
+            rest = indexes(iterator)
+            assert indexes(other) == rest
+        assert seen + rest == epochs[0]
+        following = epoch or 1  # that the running epoch was named does not repeat it
+        assert place(held) == (following, 0)
+        assert indexes(held) == epochs[following]
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_resumed_iterator_stays_where_it_is_if_its_epoch_is_set(
+    packed: Path, workers: int
+) -> None:
+    with load(packed) as loader:
+        epochs = [indexes(loader) for _ in range(3)]
+        loader.set_epoch(1)
+        iterator = iter(loader)
+        indexes(islice(iterator, 3))
+        state = loader.state_dict()
+    with load(packed, workers=workers) as loader:
+        loader.load_state_dict(state)
+        iterator = iter(loader)
+        loader.sampler.set_epoch(1)  # Lightning's
+        assert place(loader) == (1, 12)
+        seen = indexes(islice(iterator, 2))
+        assert place(loader) == (1, 20)
+        assert seen + indexes(iterator) == epochs[1][12:]
+        loader.sampler.set_epoch(2)
+        assert indexes(loader) == epochs[2]
+
+
+def test_a_new_iterator_begins_the_epoch_again_that_was_set_while_another_was_in_it(
+    packed: Path,
+) -> None:
+    with load(packed) as loader:
+        epochs = [indexes(loader) for _ in range(3)]
+        loader.set_epoch(1)
+        for taken in (0, 2):
+            left = iter(loader)
+            indexes(islice(left, taken))
+            loader.set_epoch(1)
+            again = iter(loader)
+            indexes(islice(again, 3))
+            indexes(islice(left, 5))  # an older iterator moves nothing
+            assert place(loader) == (1, 12)
+            assert indexes(again) == epochs[1][12:]
+            loader.set_epoch(1)
+        assert [indexes(loader), indexes(loader)] == epochs[1:]
+
+
+def test_an_iterator_that_is_gone_leaves_the_state_to_the_epoch_that_was_set(packed: Path) -> None:
+    with load(packed) as loader:
+        epochs = [indexes(loader) for _ in range(3)]
+        for taken in (0, 2):
+            for epoch in (0, 2):
+                loader.set_epoch(0)
+                left = iter(loader)
+                indexes(islice(left, taken))
+                loader.set_epoch(epoch)
+                del left
+                loader.set_epoch(epoch)
+                assert place(loader) == (epoch, 0)
+                assert indexes(loader) == epochs[epoch]
+
+
+def test_an_iterator_over_several_epochs_is_followed_past_the_epoch_that_is_set(
+    packed: Path,
+) -> None:
+    with load(packed, epochs=2) as loader:
+        whole = [indexes(loader) for _ in range(2)]
+        loader.set_epoch(0)
+        iterator = iter(loader)
+        loader.sampler.set_epoch(0)
+        seen = indexes(islice(iterator, 12))
+        assert place(loader) == (1, 9)
+        loader.set_epoch(1)  # it is in this one
+        seen += indexes(iterator)
+        assert seen == whole[0]
+        assert place(loader) == (2, 0)
+        assert indexes(loader) == whole[1]
+
+
+def test_an_iterator_without_an_end_is_followed_until_the_next_one_begins_at_the_epoch_set(
+    packed: Path,
+) -> None:
+    with load(packed, epochs=None) as loader:
+        iterator = iter(loader)
+        loader.set_epoch(3)
+        indexes(islice(iterator, 2))
+        assert place(loader) == (0, 8)
+        iterator = iter(loader)
+        assert place(loader) == (3, 0)
+
+
+def test_the_state_heeds_the_epoch_that_a_script_sets_on_its_own_sampler(packed: Path) -> None:
+    sampler = DistributedSampler(range(COUNT), num_replicas=2, rank=1)
+    with load(packed, shuffle=False, sampler=sampler) as loader:
+        sampler.set_epoch(3)
+        assert place(loader) == (3, 0)
+        iterator = iter(loader)
+        indexes(islice(iterator, 2))
+        sampler.set_epoch(6)
+        next(iterator)
+        assert place(loader) == (3, 12)
+        indexes(iterator)
+        assert place(loader) == (6, 0)
