@@ -47,6 +47,7 @@ def verify(place: Path | str, decode: bool, jobs: int, limits: "Limits", output:
             f"{report.dataset}: {many(report.samples + report.lost, 'sample')} in "
             f"{many(report.shards, 'shard')}, {report.bytes / 1e6:.1f} MB checked in "
             f"{report.seconds:.1f} s; {_summary(report)}",
+            *report.frames,
             *remedies,
         ],
         wrong=report.damages or report.unlisted,
@@ -211,3 +212,8 @@ def _notes(report: "ExtractReport") -> Iterator[str]:
             yield f"{many(count, noun)} {text}"
     if report.reencoded:
         yield "images were resized or re-encoded when they were packed"
+    if report.resized:
+        yield (
+            f"{many(report.resized, 'image')} of another size than in the source, whose pixels the "
+            "numbers of annotations count"
+        )

@@ -1,13 +1,9 @@
-"""Encoding of images: bytes are kept, tiled without loss, or re-encoded.
-
-Members of an image keep their bytes, except PNGs, which are banded like images.
-"""
+"""Encoding of images: bytes are kept, tiled without loss, or re-encoded."""
 
 import io
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
 
 import numpy as np
 import PIL
@@ -15,7 +11,7 @@ import simplejpeg
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
-from packer.errors import BadImage, Unbandable, Untileable, message_of
+from packer.errors import BadImage, Unbandable, Untileable
 from packer.images import arrays, banding, probe, tiles
 from packer.images.jpeg import read_header
 from packer.images.tiles import check_pixels, tile
@@ -23,7 +19,7 @@ from packer.words import option
 from reader.errors import lacks_memory
 from reader.format import Limits
 from reader.format.bands import BandTable
-from reader.format.members import DECODERS, kind_of, picture_format
+from reader.format.frames import Packed, Picture
 from reader.format.pictures import in_8_bits, opened
 from reader.format.tiles import TileTable
 
@@ -38,7 +34,7 @@ _EXIF = b"Exif\0\0"  # begins it in a JPEG
 _MAX_EXIF = 65533  # bytes that a segment of a JPEG holds
 
 # How Pillow turns an image with this EXIF orientation upright.
-_UPRIGHT = {
+UPRIGHT = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
     4: Image.Transpose.FLIP_TOP_BOTTOM,
@@ -84,12 +80,14 @@ class Encoded:
     bands: BandTable | None = None
     unbanded: str | None = None  # why a PNG that should have been banded is not
     dropped: tuple[str, ...] = ()  # what the source's image has and no reader shows
+    made: Packed | None = None  # what became of the source's picture; None: it is unchanged
 
-
-class EncodedMember(NamedTuple):
-    data: bytes
-    bands: BandTable | None = None
-    values: tuple[tuple[str, Any], ...] = ()  # numbers and texts of its JSON, by path
+    @property
+    def packed(self) -> Packed:
+        """The source's picture, and what is stored of it."""
+        info = self.info
+        own = Picture(info.height, info.width, info.orientation)
+        return self.made or Packed(own, own)
 
 
 def transcoders(policy: Policy) -> dict[str, str]:
@@ -126,20 +124,20 @@ def encode(
     return encoded
 
 
-def no_image(height: int = 0, width: int = 0, orientation: int = 1) -> Encoded:
-    """Return the lack of an image in a dataset without images; another one has it so stored."""
-    return Encoded(b"", probe.ImageInfo("", height, width, 0, orientation))
+def no_image(elsewhere: Packed | None = None) -> Encoded:
+    """Return the lack of an image in a dataset without images; it is `elsewhere`, if anywhere."""
+    return Encoded(b"", probe.ImageInfo("", 0, 0, 0, 1), made=elsewhere)
 
 
 def _file_encoded(data: bytes, info: probe.ImageInfo, policy: Policy) -> Encoded:
     if policy.raw is not None:
-        with _opened(data) as file:
+        with opened_picture(data) as file:
             pixels = in_8_bits(file).convert("RGB")
         if info.orientation != 1:
-            pixels = pixels.transpose(_UPRIGHT[info.orientation])
-        return _fitted(pixels, policy.raw)
+            pixels = pixels.transpose(UPRIGHT[info.orientation])
+        return _fitted(pixels, policy.raw, Picture(info.height, info.width, info.orientation))
     if policy.reencodes(info.height, info.width):
-        with _opened(data) as image:  # not turned, as masks are not
+        with opened_picture(data) as image:  # not turned, as masks are not
             pixels = _in_jpegs_mode(image)
             kept = {k: v for k, v in image.info.items() if k in ("exif", "icc_profile")}
             kept["exif"] = _exif(image, kept.get("exif", b""), info.orientation)
@@ -183,35 +181,6 @@ def banded_if_possible(data: bytes, policy: Policy) -> tuple[bytes, BandTable | 
     return banded, table, None
 
 
-def encode_member(ext: str, data: bytes, image: probe.ImageInfo, policy: Policy) -> EncodedMember:
-    """Return what is stored for a member; raise BadImage if it does not decode, or fit `image`."""
-    if picture_format(ext) is not None:
-        if _check_picture(ext, data, image, policy.limits) == "png":
-            return EncodedMember(*banded_if_possible(data, policy)[:2])
-    elif decode := DECODERS.get(kind_of(ext)):
-        try:
-            decode(data)
-        except MemoryError:
-            raise  # which says nothing of the member
-        except Exception as error:  # decoders raise what they like
-            raise BadImage(f"its .{ext} does not decode ({message_of(error)})") from error
-    return EncodedMember(data)
-
-
-def _check_picture(ext: str, data: bytes, image: probe.ImageInfo, limits: Limits) -> str:
-    try:
-        found = probe.probe(data, limits)
-    except BadImage as error:
-        raise BadImage(f"its .{ext} is not a picture that can be read: {error}") from error
-    if (found.height, found.width) != (image.height, image.width):
-        turned = " before it is turned upright" if image.orientation >= 5 else ""
-        raise BadImage(
-            f"its .{ext} is {found.width} x {found.height} pixels, and the image {image.width} x "
-            f"{image.height} as it is stored{turned}"
-        )
-    return found.format
-
-
 def _pixels_encoded(pixels: Pixels | Image.Image, policy: Policy) -> Encoded:
     if isinstance(pixels, Image.Image):
         image = pixels
@@ -219,7 +188,8 @@ def _pixels_encoded(pixels: Pixels | Image.Image, policy: Policy) -> Encoded:
     else:
         image = Image.fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
     if policy.raw is not None:
-        return _fitted(in_8_bits(image).convert("RGB"), policy.raw)
+        source = Picture(image.height, image.width)
+        return _fitted(in_8_bits(image).convert("RGB"), policy.raw, source)
     if policy.reencodes(image.height, image.width):
         return _reencoded(_in_jpegs_mode(image), policy, {}, orientation=1)
     if not isinstance(pixels, Image.Image):
@@ -244,7 +214,7 @@ def png(image: Image.Image) -> bytes:
     image = _with_whole_palette(image) if image.mode == "P" else image
     # Level 1 takes 40% of the usual level's time, for 4% more bytes of a photograph (measured);
     # most are banded next.
-    return _saved(image, "PNG", compress_level=1, icc_profile=None)
+    return saved(image, "PNG", compress_level=1, icc_profile=None)
 
 
 def _with_whole_palette(image: Image.Image) -> Image.Image:
@@ -270,12 +240,19 @@ def _raw(pixels: Pixels) -> Encoded:
     return Encoded(pixels.tobytes(), probe.ImageInfo("raw", height, width, channels, orientation=1))
 
 
-def _fitted(image: Image.Image, size: tuple[int, int]) -> Encoded:
-    return _raw(np.asarray(ImageOps.fit(image, size[::-1], Image.Resampling.LANCZOS)))
+def _fitted(upright: Image.Image, size: tuple[int, int], source: Picture) -> Encoded:
+    encoded = _raw(np.asarray(ImageOps.fit(upright, size[::-1], Image.Resampling.LANCZOS)))
+    return _made(encoded, source, is_fitted=True)
+
+
+def _made(encoded: Encoded, source: Picture, *, is_fitted: bool = False) -> Encoded:
+    made = Packed(source, encoded.packed.stored, is_fitted)
+    return replace(encoded, made=made) if made.is_changed else encoded
 
 
 @contextmanager
-def _opened(data: bytes) -> Iterator[Image.Image]:
+def opened_picture(data: bytes) -> Iterator[Image.Image]:
+    """Open a picture; raise BadImage if it turns out to be damaged."""
     try:
         with opened(data) as image:
             yield image
@@ -304,14 +281,16 @@ def _exif(image: Image.Image, exif: bytes, orientation: int) -> bytes:
 def _reencoded(
     pixels: Image.Image, policy: Policy, kept: Mapping[str, object], orientation: int
 ) -> Encoded:
+    source = Picture(pixels.height, pixels.width, orientation)
     if policy.max_side is not None and policy.shrinks(pixels.height, pixels.width):
         pixels.thumbnail((policy.max_side, policy.max_side), Image.Resampling.LANCZOS)
     options = {"quality": policy.quality or DEFAULT_QUALITY, "optimize": True, **kept}
-    encoded = _saved(pixels, "JPEG", **options)
+    encoded = saved(pixels, "JPEG", **options)
     info = probe.ImageInfo("jpg", pixels.height, pixels.width, len(pixels.getbands()), orientation)
-    return _jpeg_encoded(encoded, info, policy)
+    return _made(_jpeg_encoded(encoded, info, policy), source)
 
 
-def _saved(pixels: Image.Image, format: str, **options: object) -> bytes:
+def saved(pixels: Image.Image, format: str, **options: object) -> bytes:
+    """Return the bytes of a file."""
     pixels.save(file := io.BytesIO(), format, **options)
     return file.getvalue()

@@ -30,7 +30,7 @@ from packer.progress import Advance, Progress
 from packer.samples.records import Skipped
 from packer.sources.trees.tar_reader import Member, members, samples
 from packer.storage.dataset import Finished
-from packer.words import option, typed
+from packer.words import many, option, typed
 from reader.format import FORMATS, FormatError, Index, Manifest, ShardEntry, tar
 from reader.format.checksum import checksum_of
 from reader.store.urls import is_url
@@ -89,7 +89,18 @@ def export(
         writers[tool](work)
     written = [work.out / name for name in work.files]
     remove_leavings({path.parent for path in written}, {path.name for path in written}.__contains__)
-    return work.files, _remarks(content.splits, str(out or place)) if tool == "energon" else []
+    remarks = _remarks(content.splits, str(out or place)) if tool == "energon" else []
+    if resized := sum(map(_resized, (index for _, index in dataset.indexes()))):
+        remarks.append(
+            f"{many(resized, 'image')} of another size than in the source: the numbers of boxes, "
+            "polygons and points in the members count the source's pixels. `reader.Boxes` maps "
+            "them, and other tools do not."
+        )
+    return work.files, remarks
+
+
+def _resized(index: Index) -> int:
+    return int(np.count_nonzero(index.columns.get("source_height", ())))
 
 
 def _remarks(splits: Iterable[str], name: str) -> list[str]:

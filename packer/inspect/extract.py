@@ -48,6 +48,7 @@ class ExtractReport:
     unlabelled: int = 0  # unlabelled, unsplit: samples whose class or split no name holds
     unsplit: int = 0
     reencoded: bool = False  # whether packing resized or re-encoded images
+    resized: int = 0  # images among them whose members keep the coordinates of the source
     seconds: float = 0.0
     refused: list[tuple[str, str]] = field(default_factory=list)  # files and shards, reasons
 
@@ -220,6 +221,8 @@ class _Extraction:
         if file.is_image and index.tiled:
             first, last = columns["segment_offset"][file.row : file.row + 2]
             report.tiled += int(first < last)
+        if file.is_image and "source_height" in columns:
+            report.resized += int(columns["source_height"][file.row] > 0)
         report.banded += bands_of(columns, file.row, "" if file.is_image else file.ext) is not None
 
 

@@ -17,6 +17,7 @@ from packer.files.hashed_file import HashedFile, measure
 from packer.inspect.dataset import image_of, label_of, members_of, reason_of
 from packer.keys import hashes_of
 from packer.progress import Advance
+from packer.shards.frames import Frames, doubtful_frames
 from packer.shards.shard_writer import index_of
 from packer.words import Message, option
 from reader.format import FORMATS, FormatError, Index, Limits, ShardEntry, tar
@@ -74,6 +75,7 @@ class Findings:
     key_hashes: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
     rows: int = 0  # of its index, 0 where that cannot be used
     is_doubtful: bool = False  # whether nobody proves that the index is right
+    frames: Frames = field(default_factory=dict)  # that its index has as doubtful
 
 
 def check_shard(shard: Shard, advance: Advance) -> Findings:
@@ -86,6 +88,7 @@ def check_shard(shard: Shard, advance: Advance) -> Findings:
             tar_file = HashedFile(file.fileno())
             if index is not None:
                 found.rows, found.is_doubtful = len(index), not proven
+                found.frames = doubtful_frames(index)
                 _Walk(shard, index, tar_file, found).run(advance)
             tar_file.finish()
     except OSError as error:

@@ -19,6 +19,7 @@ from packer.plan.names import SHARD
 from packer.processes import map_unordered
 from packer.progress import QUIET, Advance, Progress
 from packer.run.log import JOURNAL, kept_files
+from packer.shards.frames import Frames, add_frames, frame_lines
 from packer.shards.joined import joined_damages
 from packer.storage.dataset import Finished, names_in
 from reader.decode.bands import cut_bands
@@ -41,6 +42,7 @@ class VerifyReport:
     seconds: float
     damages: list[Damage]  # each finding; a sample may have several, and one may be of a whole file
     unlisted: list[str]  # shards and indexes that lie there, and are of no dataset
+    frames: list[str] = field(default_factory=list)  # sentences on coordinates of doubtful pictures
 
     @property
     def damaged(self) -> set[tuple[str, str]]:
@@ -92,7 +94,11 @@ def verify(
     size = sum(found.bytes for found in by_file.values())
     seconds = time.monotonic() - began
     others = _unlisted(dataset)
-    return VerifyReport(str(dataset), len(shards), samples, lost, size, seconds, damages, others)
+    frames: Frames = {}
+    for found in by_file.values():
+        add_frames(frames, found.frames)
+    counts = len(shards), samples, lost, size, seconds
+    return VerifyReport(str(dataset), *counts, damages, others, frame_lines(frames))
 
 
 def _shards(dataset: Finished, damages: list[Damage], limits: Limits) -> list[Shard]:

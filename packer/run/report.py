@@ -17,6 +17,7 @@ from packer.plan.work import all_versions
 from packer.progress import Progress
 from packer.run.destination import Destination
 from packer.samples.labels import Encodings, joined
+from packer.shards.frames import frame_lines
 from packer.shards.shard_writer import Written
 from packer.words import shortened
 from reader.format import Manifest, MaskColors, ShardEntry
@@ -153,6 +154,7 @@ def finish(
     else:
         to.commit(content, progress)
     usual = {"reading": content.reading, "shards_written": 0, "rejected": [], "ignored": []}
+    fields["remarks"] = [*fields["remarks"], *frame_lines(written.frames)]
     return PackReport(
         dataset=to.name,
         samples=sum(shard.samples for shard in content.shards),

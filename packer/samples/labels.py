@@ -9,13 +9,14 @@ import datetime
 import decimal
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
 from packer.errors import BadImage, UnusableInput, WrongOption, first_of
+from packer.images.annotated import Size, in_pixels
 from packer.options.declared import PYTHON, SourceOptions
-from packer.samples.outside import Kept, Made, Size
+from packer.samples.outside import Kept, Made
 from packer.words import listed
 from reader.format import BoxEncoding, Manifest, MaskColors
 
@@ -92,6 +93,7 @@ class Objects:
     size: Size | None = None  # of the image, in the unit of the boxes
     number: str = ""  # the field that only numbers the objects, if there is one
     behind: Mapping[str, Any] = field(default_factory=dict)  # also of the image, behind the objects
+    picture: Size | None = None  # its size in pixels where boxes are fractions; None: `size`
 
     def __post_init__(self) -> None:
         boxes = self.boxes or ()
@@ -130,7 +132,15 @@ class Objects:
         own = {"boxes": boxes, "categories": categories}
         found = {**self.image, **{key: value for key, value in own.items() if value is not None}}
         others = {**fields, **self.behind}
-        return kept.made(to_json(found | {k: v for k, v in others.items() if k not in found}))
+        made = kept.made(to_json(found | {k: v for k, v in others.items() if k not in found}))
+        if boxes or any(isinstance(one, (list, dict)) and one for one in self._further()):
+            made.picture = in_pixels(self.picture or self.size)
+        return made
+
+    def _further(self) -> Iterator[Any]:
+        """Yield what may be the coordinates of objects without boxes."""
+        lists = (*self.fields.values(), self.image.get("shapes", ()))
+        return (one for list in lists for one in list)
 
     def _is_equal(self, one: int, other: int) -> bool:
         lists = (list for name, list in self.fields.items() if name != self.number)

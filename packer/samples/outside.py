@@ -8,10 +8,8 @@ import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from packer.images.annotated import Size
 from packer.samples.records import Place
-
-Size = tuple[float, float]
-"""The width and height of an image, in the unit of its boxes."""
 
 FRACTIONS: Size = (1, 1)
 BEYOND = 1  # of an image's side: numbers further outside are no fractions, also for a reader
@@ -24,18 +22,21 @@ class Made(bytes):
     Attributes:
         left_out: the place and the reason of each one.
         reaching: number of the others that reach outside of the image.
+        picture: width and height in pixels that the annotation gives of the picture that they are
+            of, if it has any coordinates.
     """
 
     left_out: Sequence[tuple[str, str]] = ()
     reaching: int = 0
+    picture: tuple[int, int] | None = None
 
 
 @dataclass
 class Kept:
     """The objects of one image that are kept, by number.
 
-    `size` is None where it is not known; `name_of` an object is for a person; one repeats another
-    of the same key if they are `equal`.
+    `size`, in the unit of the boxes, is None where it is not known; `name_of` an object is for a
+    person; one repeats another of the same key if they are `equal`.
     """
 
     size: Size | None

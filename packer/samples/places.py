@@ -10,7 +10,9 @@ The place of an image or a member is one of these:
     [bytes, *files]        what the scan has made, of these files
     [bytes, shape]         the same: pixels, [height, width, channels] of uint8
     [offset, size, ...]    one of these, once it is in the spool
-    [[height, width, orientation]]   an image that is in another dataset, as it is stored there
+    [[height, width, orientation]]   an image that is in another dataset, as it is stored there;
+                           behind these the same of its source and whether it was fitted, if
+                           packing changed its pixels, see `reader.format.frames`
 """
 
 import os
@@ -26,8 +28,9 @@ import xxhash
 from packer.errors import Unreadable, cannot_write
 from packer.files.atomic import temporary
 from packer.files.snapshot import CHANGED, read_file, read_span, unchanged
-from packer.samples.records import Content, ImageElsewhere, Place, Sample
+from packer.samples.records import Content, Place, Sample
 from packer.samples.zip_entries import read_zip_entry
+from reader.format.frames import Packed, Picture
 
 _OF_CELL = 4  # elements of such a place
 
@@ -40,11 +43,24 @@ def places_of(sample: Sample) -> Sequence[Place]:
     return [None, *(f"{stem}.{ext}" for ext in sample.members)]
 
 
-def image_elsewhere(places: Sequence[Place]) -> ImageElsewhere | None:
+def place_elsewhere(image: Packed) -> Place:
+    """Return the place of an image that another dataset has."""
+    source, stored = image.source, image.stored
+    found = [*stored.size, stored.orientation]
+    if image.is_changed:
+        found += [*source.size, source.orientation, int(image.is_fitted)]
+    return [found]
+
+
+def image_elsewhere(places: Sequence[Place]) -> Packed | None:
     """Return the image of a sample if it is in another dataset."""
     match places[0]:
-        case [[height, width, orientation]]:
-            return ImageElsewhere(height, width, orientation)
+        case [[height, width, orientation, *changed]]:
+            stored = Picture(height, width, orientation)
+            if not changed:
+                return Packed(stored, stored)
+            *source, is_fitted = changed
+            return Packed(Picture(*source), stored, bool(is_fitted))
     return None
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from packer.errors import BadImage, Damaged, Lacking, Missing, Repeated
 from reader.format import BoxEncoding
+from reader.format.frames import Packed
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -32,6 +33,8 @@ class Sample:
     # Samples of one number are cheap to read only one after the other (a Parquet row group); -1:
     # any order will do.
     block: int = -1
+    # Width and height that its annotation gives of the picture that its coordinates are of.
+    picture: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -54,20 +57,12 @@ class Skipped:
         return cls(name, error.message, False, damaged, lacks, repeats, missing)
 
 
-class ImageElsewhere(NamedTuple):
-    """An image in another dataset, as it is stored there, before `orientation`."""
-
-    height: int
-    width: int
-    orientation: int
-
-
 @dataclass(frozen=True)
 class Content:
     """The content of a source for one sample."""
 
-    # Of a file; or uint8 (height, width, channels).
-    image: "bytes | NDArray[Any] | Image | ImageElsewhere"
+    # Of a file; uint8 (height, width, channels); or what another dataset has of it.
+    image: "bytes | NDArray[Any] | Image | Packed"
     members: Mapping[str, bytes] = field(default_factory=dict)  # further ones, by extension
     sample: Sample | None = None  # as it is known now; None: as it was scanned
 

@@ -11,13 +11,16 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from packer.samples.outside import made_in
 from packer.samples.records import Place, Sample, Skipped
 
 _TEXTS = 3  # name, key and places
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 _AT_A_TIME = 1 << 16  # samples whose texts are taken: each is an object for a moment
+_SIDE, _LARGEST = 31, 2**31 - 1  # bits of the height of a picture, and the largest
 _NUMBERS = ("_labels", "_sizes", "_mtimes", "_blocks")
 _COLUMNS: Any = {"_text": "B", "_bounds": "Q", "_kinds": "I", **dict.fromkeys(_NUMBERS, "q")}
+_COLUMNS["_pictures"] = "q"
 
 _Kind = tuple[str, tuple[str, ...]]  # a split and the extensions of the further members
 
@@ -34,6 +37,7 @@ class SampleTable:
         self._mtimes: Any = array("q")
         self._blocks: Any = array("q")
         self._kinds: Any = array("I")  # which of `_known_kinds`
+        self._pictures: Any = array("q")  # width and height, 0 for none; empty if all have none
         self._known_kinds: dict[_Kind, int] = {}
         self._kind_list: list[_Kind] = []
         self.skipped: list[Skipped] = []
@@ -55,7 +59,12 @@ class SampleTable:
             split=split,
             places=json.loads(bytes(self._text[last:end])) if last < end else (),
             block=self._blocks[number],
+            picture=self._picture(number),
         )
+
+    def _picture(self, number: int) -> tuple[int, int] | None:
+        both = self._pictures[number] if len(self._pictures) else 0
+        return (both >> _SIDE, both & _LARGEST) if both else None
 
     def name_of(self, number: int) -> str:
         start, end = self._bounds[_TEXTS * number], self._bounds[_TEXTS * number + 1]
@@ -88,6 +97,17 @@ class SampleTable:
             self._known_kinds[kind] = len(self._kind_list)
             self._kind_list.append(kind)
         self._kinds.append(self._known_kinds[kind])
+        found = (made.picture for made, _ in made_in(record.places))
+        self._add_picture(next(filter(None, found), None))
+
+    def _add_picture(self, picture: tuple[int, int] | None) -> None:
+        is_known = picture is not None and max(picture) <= _LARGEST
+        if is_known and not len(self._pictures):
+            self._pictures = array("q", bytes(8 * (len(self) - 1)))
+        if picture is not None and is_known:
+            self._pictures.append(picture[0] << _SIDE | picture[1])
+        elif len(self._pictures):
+            self._pictures.append(0)
 
     @property
     def rejected(self) -> list[tuple[str, str]]:
@@ -147,6 +167,8 @@ class SampleTable:
         taken._bounds.frombytes(np.cumsum(lengths).tobytes())
         for name in _NUMBERS:
             getattr(taken, name).frombytes(_int64(getattr(self, name))[chosen].tobytes())
+        if len(self._pictures):
+            taken._pictures.frombytes(_int64(self._pictures)[chosen].tobytes())
         taken._kind_list = [self._kind_list[kind] for kind in kinds[order]]
         taken._known_kinds = {kind: number for number, kind in enumerate(taken._kind_list)}
         taken._kinds.frombytes(np.argsort(order)[places].astype(np.uint32).tobytes())

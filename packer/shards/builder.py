@@ -4,7 +4,6 @@ Guarantees: samples are written in the order in which they were added, and a sha
 depend on the threads; at most a few samples a thread wait to be written.
 """
 
-import json
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -13,15 +12,16 @@ from functools import partial
 from pathlib import Path
 
 from packer.errors import AGAIN, BadImage, PackingFailed, cannot_write
-from packer.images.encode import Encoded, EncodedMember, Policy, encode, encode_member, no_image
+from packer.images.encode import Encoded, Policy, encode, no_image
 from packer.images.jpegtran import JpegtranFailed
+from packer.images.members import EncodedMember, encode_member
 from packer.plan.names import next_numbers, shard_name
 from packer.plan.plan import default_shard_size, shard_bytes
-from packer.samples.records import Content, ImageElsewhere, Sample
+from packer.samples.records import Content, Sample
 from packer.shards.shard_writer import ShardWriter, Written
 from packer.words import option
 from reader.format import Manifest, tar
-from reader.format.fields import values_at
+from reader.format.frames import Packed
 
 Rejections = list[tuple[str, str]]
 Members = Mapping[str, EncodedMember]
@@ -82,8 +82,8 @@ class ShardBuilder(AbstractContextManager["ShardBuilder"]):
     def _encode(self, sample: Sample, read: Callable[[], Content]) -> _Result:
         content = read()
         policy, found = self._policy, content.members
-        if isinstance(content.image, ImageElsewhere):
-            encoded = no_image(*content.image)
+        if isinstance(content.image, Packed):
+            encoded = no_image(content.image)
         else:
             encoded = encode(content.image, policy, found)
         if (size := sum(map(len, found.values()))) > (most := policy.limits.bytes):
@@ -92,16 +92,13 @@ class ShardBuilder(AbstractContextManager["ShardBuilder"]):
             )
         if encoded.info.format in found:
             raise BadImage(f"another member of its sample is a .{encoded.info.format}, too")
+        known = content.sample or sample
+        pictures = {"json": sample.picture}  # of the member that a scan makes of annotations
         members = {
-            ext: encode_member(ext, data, encoded.info, policy) for ext, data in found.items()
+            ext: encode_member(ext, data, encoded.packed, policy, pictures.get(ext))
+            for ext, data in found.items()
         }
-        if policy.columns and (data := found.get("json")) is not None:
-            try:
-                values = tuple(values_at(json.loads(data), policy.columns))
-            except ValueError as error:
-                raise BadImage(str(error)) from error
-            members["json"] = members["json"]._replace(values=values)
-        return content.sample or sample, encoded, members
+        return known, encoded, members
 
 
 class ShardStream:

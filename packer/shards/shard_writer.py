@@ -18,14 +18,17 @@ from isal import isal_zlib
 
 from packer.errors import EXAMPLES, UnusableInput
 from packer.files.atomic import sync_folder, temporary
-from packer.images.encode import Encoded, EncodedMember
+from packer.images.encode import Encoded
+from packer.images.members import EncodedMember
 from packer.keys import hashes_of, repeated_rows
 from packer.samples.records import Sample
+from packer.shards.frames import Frames, add_frames, doubtful_frames
 from reader.format import FORMATS, Index, ShardEntry, index, safetensors, tar
 from reader.format.bands import BandTable, band_columns
 from reader.format.checksum import checksum, checksum_of
 from reader.format.columns import ImageRow, MemberRow, Rows
 from reader.format.fields import Value, field_columns
+from reader.format.frames import UNKNOWN, Picture, frame_columns
 from reader.format.sizes import SizeBounds, united, upright_sizes
 from reader.format.tiles import TileTable, tile_columns
 
@@ -51,6 +54,8 @@ class ShardWriter(AbstractContextManager["ShardWriter"]):
         self._tiles: list[TileTable | None] = []
         self._bands: dict[str, dict[int, BandTable]] = {}  # of members and, as "", of images
         self._fields: dict[str, dict[int, Value]] = {}  # of the JSON
+        self._sources: dict[int, Picture] = {}  # of images whose pixels were resized or turned
+        self._frames: dict[str, dict[int, int]] = {}  # of members with coordinates
         self._untiled: list[tuple[str, str]] = []
         self._unbanded: list[tuple[str, str]] = []
         self._dropped: Counter[str] = Counter()
@@ -84,6 +89,11 @@ class ShardWriter(AbstractContextManager["ShardWriter"]):
         for ext, table in banded.items():
             if table is not None:
                 self._bands.setdefault(ext, {})[len(self._rows)] = table
+        if info.format and encoded.packed.is_changed:
+            self._sources[len(self._rows)] = encoded.packed.source
+        for ext, member in further.items():
+            if member.frame != UNKNOWN:
+                self._frames.setdefault(ext, {})[len(self._rows)] = member.frame
         if "json" in further:
             for field, value in further["json"].values:
                 self._fields.setdefault(field, {})[len(self._rows)] = value
@@ -113,6 +123,7 @@ class ShardWriter(AbstractContextManager["ShardWriter"]):
         columns = self._rows.columns() | tile_columns(self._tiles)
         for ext, tables in self._bands.items():
             columns |= band_columns(tables, len(self._rows), ext)
+        columns |= frame_columns(self._sources, self._frames, len(self._rows))
         for name, values in self._fields.items():
             columns |= field_columns(name, values, len(self._rows))
         with open(self._index_temp, "xb") as file:
@@ -189,6 +200,7 @@ class Written:
     unbanded: list[tuple[str, str]] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)  # images by what no reader shows of them
     sizes: dict[str, SizeBounds] = field(default_factory=dict)  # of the images, by split
+    frames: Frames = field(default_factory=dict)  # that are doubtful
 
     @classmethod
     def of(cls, path: Path, split: str) -> "Written":
@@ -205,6 +217,7 @@ class Written:
             shard.unbanded,
             Counter(shard.dropped),
             {} if sizes is None else {split: sizes},
+            doubtful_frames(shard),
         )
 
     def add(self, more: "Written") -> None:
@@ -213,6 +226,7 @@ class Written:
         for name in ("rejected", "untiled", "unbanded"):
             getattr(self, name).extend(getattr(more, name))
         self.sizes = united(self.sizes, more.sizes)
+        add_frames(self.frames, more.frames)
 
 
 def refuse_repeated_keys(folder: Path, tars: Iterable[str]) -> None:

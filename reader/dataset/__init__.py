@@ -7,5 +7,6 @@ one after the other, and `joined` adds the members of others to each sample.
 `open_shards` keeps a thread's shards open, and `shard` is one with its index. `tar_bytes` reads a
 shard's tar from a file or memory, `cached_bytes` from the cache of a store. `shared_memory` keeps
 shards once for all processes. `as_torch` makes a dataset torch's, `as_webdataset` makes it the
-source of webdataset's pipelines, and `page` shows it in a notebook.
+source of webdataset's pipelines, `coco_target` makes torchvision's targets, and `page` shows it in
+a notebook.
 """

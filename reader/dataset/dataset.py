@@ -1,7 +1,6 @@
 """A dataset on disk: sample numbers to shards and rows."""
 
 import copy
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
@@ -14,6 +13,7 @@ from reader.checks import check
 from reader.dataset.arguments import OF_DATASET
 from reader.dataset.as_torch import LikeTorchDataset
 from reader.dataset.as_webdataset import shared_samples
+from reader.dataset.coco_target import coco_target
 from reader.dataset.joined import Join, joined, located, named_places
 from reader.dataset.locator import SampleLocator, Subset, chosen_by
 from reader.dataset.numbered import NumberedSamples
@@ -183,8 +183,9 @@ class Dataset(LikeTorchDataset, NumberedSamples):
         target: Any = int(shard.index.columns["label"][row])
         if self.target is not None:
             try:
-                target = _coco_target(shard.read(row, "json"))
-            except ValueError as error:
+                image = self.image_of(shard, row)
+                target = coco_target(shard.read(row, "json"), image, shard.index.columns, row)
+            except (TypeError, ValueError) as error:
                 reason = f'its .json does not fit target="coco" ({error})'
                 raise shard.error(row, reason, "json") from error
         return pixels, target if self.target_transform is None else self.target_transform(target)
@@ -292,24 +293,3 @@ class Dataset(LikeTorchDataset, NumberedSamples):
 _AT_ONCE = 1 << 16  # labels
 
 # Fields that `packer pack` adds or renames.
-_OF_PACKER = ("image", "boxes", "categories", "captions")
-
-
-def _coco_target(data: bytes) -> list[dict[str, Any]]:
-    """Return the annotations of an image as in its annotation file, with category ids."""
-    content = json.loads(data)
-    if not isinstance(content, dict) or "image" not in content or "categories" not in content:
-        raise ValueError("it has no objects of a COCO annotation file")
-    columns = {name: values for name, values in content.items() if name not in _OF_PACKER}
-    if "boxes" in content:
-        columns["bbox"] = content["boxes"]
-    count = len(content["categories"])
-    if count and "category_id" not in columns:
-        raise ValueError("it has no category ids; pack the dataset again")
-    return [
-        {
-            "image_id": content["image"]["id"],
-            **{name: values[at] for name, values in columns.items() if values[at] is not None},
-        }
-        for at in range(count)
-    ]

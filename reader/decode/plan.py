@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from reader.decode.bands import BandCut, cut_bands
 from reader.decode.splice import Box, Cut, cut
-from reader.decode.stored import UPRIGHT, StoredImage, as_stored, from_upright
+from reader.decode.stored import StoredImage, as_stored
 from reader.format.bands import BandTable
+from reader.format.frames import TURNS, Frame
 from reader.geometry import HALF_PIXEL, Geometry
 
 MIN_REDUCTION = 2  # a smaller reduction has no fast inverse DCT
@@ -86,13 +87,10 @@ class View:
             moved = np.where((self.hflip, self.vflip), 1 - moved, moved)
         return moved * (self.target[3], self.target[2]) + (self.target[1], self.target[0])
 
-    @property
-    def matrix(self) -> NDArray[np.float32]:
-        """The affine matrix, (2, 3), that `carry` is for points of the upright image."""
-        image = self.image
-        points = np.array([(0, 0), (1, 0), (0, 1)])
-        stored = from_upright(points, (image.height, image.width), image.orientation)
-        origin, across, down = self.carry(stored)
+    def matrix(self, frame: Frame) -> NDArray[np.float32]:
+        """Return the affine matrix, (2, 3), that maps points of `frame` to the output."""
+        points = np.array([(0, 0), (1, 0), (0, 1)], np.float64)
+        origin, across, down = self.carry(frame.to_stored(points))
         return np.column_stack([across - origin, down - origin, origin]).astype(np.float32)
 
 
@@ -123,7 +121,7 @@ def plan(image: StoredImage, geometry: Geometry) -> View:
             reduction = min(tops[1] / target[2], lefts[1] / target[3])
             eighths = 8 if reduction < MIN_REDUCTION else math.ceil(8 / reduction)
         part = _cut(image, box, eighths)
-    transpose, hflip, vflip = UPRIGHT[image.orientation]
+    transpose, hflip, vflip = TURNS[image.orientation]
     return View(
         image,
         box,

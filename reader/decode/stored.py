@@ -4,25 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-import numpy as np
 from numpy.typing import NDArray
 
 from reader.format.bands import BandTable
+from reader.format.frames import TURNS
 from reader.format.tiles import TileTable
 
 N = TypeVar("N", int, float)
-
-# EXIF orientation -> (transpose, then mirror left-right, then mirror up-down) makes it upright.
-UPRIGHT = {
-    1: (False, False, False),
-    2: (False, True, False),
-    3: (False, True, True),
-    4: (False, False, True),
-    5: (True, False, False),
-    6: (True, True, False),
-    7: (True, True, True),
-    8: (True, False, True),
-}
 
 
 @dataclass  # not frozen: that would take 1 us
@@ -43,7 +31,7 @@ class StoredImage:
 
     @property
     def upright_size(self) -> tuple[int, int]:
-        if UPRIGHT[self.orientation][0]:
+        if TURNS[self.orientation][0]:
             return self.width, self.height
         return self.height, self.width
 
@@ -66,22 +54,10 @@ class StoredImage:
         )
 
 
-def from_upright(
-    points: NDArray[Any], size: tuple[int, int], orientation: int
-) -> NDArray[np.float64]:
-    """Map points of an upright image, (N, 2) as x and y, to the stored image, of `size`."""
-    if orientation == 1:
-        return points
-    transpose, hflip, vflip = UPRIGHT[orientation]
-    width, height = size if transpose else size[::-1]
-    turned = np.where((hflip, vflip), (width, height) - points, points)
-    return turned[:, ::-1] if transpose else turned
-
-
 def as_stored(image: StoredImage, area: tuple[N, N, N, N]) -> tuple[N, N, N, N]:
     """Map a part (top, left, height, width) of the upright image to the stored image."""
     top, left, height, width = area
-    transpose, hflip, vflip = UPRIGHT[image.orientation]
+    transpose, hflip, vflip = TURNS[image.orientation]
     if vflip:
         top = image.upright_size[0] - top - height
     if hflip:

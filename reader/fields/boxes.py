@@ -13,8 +13,8 @@ from reader.decode.plan import View
 from reader.errors import ArgumentError
 from reader.fields.members import Decode
 from reader.fields.overlays import RULES, SHARE, Overlay, Placed, is_left, limits_of, rows_of_lines
+from reader.format.frames import Frame
 from reader.format.manifest import BoxEncoding
-from reader.format.members import at_path
 from reader.geometry import CORNERS_OF
 
 _FORMAT: Rule = or_none(is_text), "a text, or None"
@@ -139,17 +139,17 @@ class Boxes(Overlay):
                 )
         return {"boxes": [row[1:] for _, row in rows], "labels": [row[0] for _, row in rows]}
 
-    def place(self, content: Any, view: View, orientation: int) -> tuple[Placed, int]:
+    def place(self, content: Any, view: View, frame: Frame) -> tuple[Placed, int]:
         """Return the boxes as `view` shows them, and how many no crop explains."""
         assert self.path
         assert self.format
-        given = _rows_of_four(at_path(content, self.path), self.path)
+        given = _rows_of_four(self._of_objects(content), self.path)
         labels = self._labels(content, len(given))
         yolo = ', and format="cxcywh" for YOLO\'s files' if self.format != "cxcywh" else ""
         self._check_scale(given, yolo)
         corners = given @ _FORMATS[self.format][0]
         self._check_order(corners)
-        points = self._as_stored(corners.reshape(-1, 2), view.image, orientation)
+        points = self._as_stored(corners.reshape(-1, 2), frame)
         corners = points.reshape(-1, 4)
         limits = limits_of(view)
         low, high = _carried(corners, view)
@@ -157,7 +157,7 @@ class Boxes(Overlay):
         sides = high - low
         is_kept = (sides >= self.min_size).all(axis=1)
         if self.min_visible or not is_kept.all():
-            inside = corners.clip(0, (view.image.width, view.image.height) * 2)
+            inside = points.clip(*frame.edges).reshape(-1, 4)
             low_inside, high_inside = _carried(inside, view)
             sides_inside = high_inside - low_inside
             is_small = (sides_inside < self.min_size).any(axis=1) & ~is_kept & view.is_seen

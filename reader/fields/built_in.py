@@ -11,6 +11,7 @@ import numpy as np
 from reader.fields.columns import Column, ImageColumn, NumberColumn, ValuesColumn
 from reader.fields.field import Field, Seen, Tools
 from reader.fields.pixels import Planned
+from reader.format.frames import Frame, Packed
 
 
 class Image(Field):
@@ -34,7 +35,9 @@ class Geometry(Field):
     follows_image = True
 
     def read(self, planned: Planned, tools: Tools) -> Any:
-        matrices = [view.matrix for view in planned.views]
+        packed = Packed.of_row(planned.shard.index.columns, planned.row)
+        is_upright = planned.view.image.orientation == packed.stored.orientation
+        matrices = [view.matrix(Frame(packed, is_upright)) for view in planned.views]
         return matrices if len(matrices) > 1 else matrices[0]
 
     def column(self, seen: Seen) -> Column:

@@ -1,6 +1,7 @@
 """The base of fields with coordinates on an image: `Boxes`, `Points` and `Polygons`."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeVar, cast
@@ -11,17 +12,19 @@ from numpy.typing import NDArray
 from reader.checks import FUNCTION, TEXT, Rule, is_flag, is_number, is_text, or_none
 from reader.dataset.dataset import Dataset
 from reader.decode.plan import View
-from reader.decode.stored import StoredImage, from_upright
-from reader.errors import ArgumentError
+from reader.errors import ArgumentError, SampleError
 from reader.fields.field import Tools
 from reader.fields.members import Decode, MemberField
 from reader.fields.pixels import Planned
+from reader.format.frames import STORED, UPRIGHT, Frame, Packed, frame_in
 from reader.format.manifest import BoxEncoding
-from reader.format.members import DECODERS, at_path, kind_of, picture_format
+from reader.format.members import DECODERS, Missing, at_path, kind_of, picture_format
 
 Placed = dict[str, NDArray[Any]]  # a field of a sample, as it is delivered
 Own = TypeVar("Own", bound="Overlay")
 
+_LISTS = "boxes", "categories"  # in the JSON that packer writes, with an entry for each object
+_LOOKED_AT, _FETCHED = 10_000, 250  # samples in which a path is looked for, here and in a store
 _BEYOND = 1  # of the image's size: coordinates further outside are not fractions
 _ROUNDING = 1e-9  # of an area: what products of floats may be off
 
@@ -42,16 +45,12 @@ class Overlay(MemberField):
 
     follows_image = True
     are_classes = False  # its labels are those of dataset.json's classes
+    may_lack = False  # whether objects may lack what is at the path, which some of others have
 
     path: str | None
     labels: str | None
     normalized: bool | None
     upright: bool | None
-
-    @property
-    def is_upright(self) -> bool:
-        """Whether the coordinates are those of the upright image."""
-        return self.is_text if self.upright is None else self.upright
 
     @property
     def is_text(self) -> bool:
@@ -72,7 +71,35 @@ class Overlay(MemberField):
         found = self.completed(known)
         is_labelled = known is not None and found.labels == known.labels is not None
         vars(found)["are_classes"] = is_labelled
+        is_further = known is not None and found.path != known.path and not found.is_text
+        vars(found)["may_lack"] = is_further and found._is_of_some(dataset)
         return found
+
+    def _is_of_some(self, dataset: Dataset) -> bool:
+        """Whether some of the objects that packer wrote have the path; raise if none seems to."""
+        assert self.path
+        names: dict[str, None] = {}
+        step = -(-len(dataset) // (_LOOKED_AT if dataset.fetching is None else _FETCHED))
+        for number in range(0, len(dataset), step or 1):
+            shard, row = dataset.locate(number)
+            if shard.index.span(self.ext, row) is None:
+                continue
+            try:
+                content = json.loads(shard.read(row, self.ext))
+                at_path(content, self.path)
+            except Missing:
+                names |= dict.fromkeys(content if _objects_in(content) else ())
+            except (SampleError, ValueError, RecursionError):
+                continue  # its batch raises what is wrong with it
+            else:
+                return True
+        if names:
+            raise ArgumentError(
+                f"{self}: no sample of {dataset.source} that was looked at has {self.path!r} in "
+                f"its .{self.ext}, which has {', '.join(names)}. Give path= one of them, leave the "
+                "field out, or give decode= a function for the member's bytes."
+            )
+        return True
 
     def completed(self: Own, recorded: BoxEncoding | None) -> Own:
         """Return the field with every argument: as given, as `recorded`, or the default."""
@@ -98,8 +125,8 @@ class Overlay(MemberField):
     def shown(self, data: bytes, planned: Planned, tools: Tools) -> Sequence[Any]:
         """Return the member in each view."""
         content = self.decoder(data)
-        orientation = int(planned.shard.index.columns["orientation"][planned.row])
-        placed = [self.place(content, view, orientation) for view in planned.views]
+        frame = self._frame(planned.shard.index.columns, planned.row)
+        placed = [self.place(content, view, frame) for view in planned.views]
         tools.dropped_boxes += sum(dropped for _, dropped in placed)
         if self.are_classes and planned.shard.labels is not None:  # of a Mix
             for found, _ in placed:
@@ -110,29 +137,49 @@ class Overlay(MemberField):
         """Parse YOLO's lines to the value that the paths index."""
         raise NotImplementedError
 
-    def place(self, content: Any, view: View, orientation: int) -> tuple[Placed, int]:
+    def place(self, content: Any, view: View, frame: Frame) -> tuple[Placed, int]:
         """Return the field in `view`, and how many entries were dropped before any crop.
 
-        The field is resolved; `orientation` is EXIF's, whether `view` is upright or not.
+        The field is resolved; `frame` is the picture that its coordinates are of.
         """
         raise NotImplementedError
+
+    def _frame(self, columns: Mapping[str, NDArray[Any]], row: int) -> Frame:
+        recorded, is_upright = frame_in(columns, row, self.ext), self.upright
+        if recorded in (STORED, UPRIGHT):
+            is_upright = recorded == UPRIGHT
+        return Frame(
+            Packed.of_row(columns, row), self.is_text if is_upright is None else is_upright
+        )
+
+    def _of_objects(self, content: Any) -> Any:
+        """Return what is at the path: a value for each object, None for one without it."""
+        assert self.path
+        try:
+            return at_path(content, self.path)
+        except Missing:
+            count = _objects_in(content)
+            if count is None or (count and not self.may_lack):
+                raise
+            return [None] * count
 
     def _labels(self, content: Any, count: int) -> NDArray[np.int64] | None:
         if self.labels is None:
             return None
-        labels = _whole(at_path(content, self.labels), self.labels)
+        try:
+            given = at_path(content, self.labels)
+        except Missing:
+            if _objects_in(content) != 0:
+                raise
+            given = ()
+        labels = _whole(given, self.labels)
         if len(labels) != count:
             raise ValueError(f"there are {labels.size} {self.labels} for {count} {self.name}")
         return labels
 
-    def _as_stored(
-        self, points: NDArray[np.float64], image: StoredImage, orientation: int
-    ) -> NDArray[np.float64]:
-        """Points (N, 2) in pixels of the stored image, which `orientation` turns."""
-        size, orientation = (image.height, image.width), orientation if self.is_upright else 1
-        if self.normalized:
-            return from_upright(points, (1, 1), orientation) * size[::-1]
-        return from_upright(points, size, orientation)
+    def _as_stored(self, points: NDArray[np.float64], frame: Frame) -> NDArray[np.float64]:
+        """Map points (N, 2), in pixels or fractions of `frame`, to the stored image."""
+        return frame.to_stored(points * frame.size[::-1] if self.normalized else points)
 
     def _check_scale(self, given: NDArray[np.float64], hint: str = "") -> None:
         """Refuse fractions in place of pixels, and the reverse."""
@@ -153,6 +200,12 @@ class Overlay(MemberField):
                 f"its {self.name} are between 0 and 1; for fractions of the image, give "
                 f"{type(self).__name__}(..., normalized=True){hint}"
             )
+
+
+def _objects_in(content: Any) -> int | None:
+    """Return the number of objects in a JSON that packer wrote; None if it is of another form."""
+    lists = [content.get(name) for name in _LISTS] if isinstance(content, Mapping) else []
+    return next((len(one) for one in lists if isinstance(one, list)), None)
 
 
 def limits_of(view: View) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

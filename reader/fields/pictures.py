@@ -1,7 +1,6 @@
 """Fields that are pictures or arrays over the image, and are transformed with it."""
 
 import os
-import re
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field
@@ -26,12 +25,7 @@ from reader.format import MaskColors
 from reader.format.bands import bands_of
 from reader.format.files import open_regular
 from reader.format.mask_colors import MOST_BYTES
-from reader.format.members import kind_of, picture_format
-
-PHOTOGRAPHS = ("jpg", "webp")  # resized smoothly, like the image; others may hold classes
-
-# Names of pictures that hold values, in any colours.
-_VALUES = re.compile("mask|seg|label|depth|panoptic|instance|ids?$|gt$", re.IGNORECASE)
+from reader.format.members import PHOTOGRAPHS, holds_values, kind_of, picture_format
 
 Colors = Sequence[Sequence[int]] | str | os.PathLike[str]
 
@@ -122,8 +116,7 @@ class Mask(MemberField):
         """Whether it is delivered like the image, if it is in colour."""
         if self.is_mask or self.parsed is not None:
             return False
-        name = self.ext.rpartition(".")[0]
-        return picture_format(self.ext) in PHOTOGRAPHS or not _VALUES.search(name)
+        return picture_format(self.ext) in PHOTOGRAPHS or not holds_values(self.ext)
 
     def resolved(self, dataset: Dataset) -> "Mask":
         """Return the field with what dataset.json records of it."""

@@ -10,17 +10,20 @@ from numpy.typing import NDArray
 
 from reader.checks import FLAG, TEXT, Rule, check, is_integer, is_text, one_of, or_none
 from reader.decode.plan import View
-from reader.decode.stored import UPRIGHT
 from reader.errors import ArgumentError
 from reader.fields.members import Decode
 from reader.fields.overlays import RULES, Overlay, Placed, limits_of, rows_of_lines
+from reader.format.frames import Frame
 from reader.format.manifest import BoxEncoding
-from reader.format.members import at_path
 
 _SEEN = 2  # the visibility of a point without one
 _MIDDLE = 0.5  # of a pixel, from its edge
 
 Pairs = Sequence[tuple[int, int]]
+
+
+def _is_none(points: Any) -> bool:
+    return points is None or (isinstance(points, list) and not points)
 
 
 def _are(kind: Callable[[Any], bool], given: Any, length: int | None = None) -> bool:
@@ -134,9 +137,9 @@ class Points(Overlay):
         rows = [row for _, row in rows_of_lines(data)]
         return {self.path: [row[5:] for row in rows], "labels": [row[0] for row in rows]}
 
-    def place(self, content: Any, view: View, orientation: int) -> tuple[Placed, int]:
+    def place(self, content: Any, view: View, frame: Frame) -> tuple[Placed, int]:
         """Return the points as `view` shows them; none is dropped."""
-        found = self._given(at_path(content, self.path))
+        found = self._given(self._of_objects(content))
         labels = self._labels(content, len(found))
         is_labelled = found[:, :, 2] > 0
         found[~is_labelled] = 0
@@ -144,12 +147,11 @@ class Points(Overlay):
         points = np.column_stack([x, y])
         self._check_scale(points)
         shift = _MIDDLE * self.centers
-        points = view.carry(self._as_stored(points + shift, view.image, orientation))
+        points = view.carry(self._as_stored(points + shift, frame))
         low, high = limits_of(view)
         is_inside = view.is_seen & ((low <= points) & (points <= high)).all(axis=1)
         found[is_labelled] = np.column_stack([points - shift, visible * is_inside])
-        turned = UPRIGHT[orientation] if self.is_upright else ()
-        if len(self.pairs) and len(found) and view.is_mirrored ^ bool(sum(turned) % 2):
+        if len(self.pairs) and len(found) and view.is_mirrored ^ frame.is_mirrored:
             left, right = np.transpose(self.pairs)
             found[:, [*left, *right]] = found[:, [*right, *left]]
         return self._field(found, labels), 0
@@ -164,7 +166,10 @@ class Points(Overlay):
         """The points (N, K, 3) of the objects, with a visibility; of None (0, 0, 0)."""
         size = len(self.format)
         try:
-            rows = [None if one is None else self._of_object(one) for one in objects]
+            rows = [
+                None if one is None or (isinstance(one, list) and not one) else self._of_object(one)
+                for one in objects
+            ]
         except (TypeError, ValueError):
             what = "x, y and a visibility" if size == 3 else "x and y"
             raise ValueError(

@@ -12,7 +12,7 @@ from reader.decode.plan import View
 from reader.errors import ArgumentError
 from reader.fields.members import Decode
 from reader.fields.overlays import RULES, SHARE, Overlay, Placed, is_left, limits_of, rows_of_lines
-from reader.format.members import at_path
+from reader.format.frames import Frame
 
 _RULES: dict[str, Rule] = RULES | {
     "path": TEXT,
@@ -101,9 +101,9 @@ class Polygons(Overlay):
                 )
         return {self.path: [row[1:] for _, row in rows], "labels": [row[0] for _, row in rows]}
 
-    def place(self, content: Any, view: View, orientation: int) -> tuple[Placed, int]:
+    def place(self, content: Any, view: View, frame: Frame) -> tuple[Placed, int]:
         """Return the polygons as `view` shows them, and the number outside the image."""
-        objects = at_path(content, self.path)
+        objects = self._of_objects(content)
         labels = self._labels(content, len(objects))
         try:
             owned = [(at, ring) for at, entry in enumerate(objects) for ring in self._rings(entry)]
@@ -115,12 +115,11 @@ class Polygons(Overlay):
         owners, given = zip(*owned, strict=True)
         points = np.concatenate(given)
         self._check_scale(points)
-        points = view.carry(self._as_stored(points, view.image, orientation))
+        points = view.carry(self._as_stored(points, frame))
         starts = np.cumsum([0, *map(len, given)])[:-1]
         least, most = np.minimum.reduceat(points, starts), np.maximum.reduceat(points, starts)
         low, high = limits_of(view)
-        size = view.image.width, view.image.height
-        edges = np.sort(view.carry(np.array([(0, 0), size])), axis=0)
+        edges = np.sort(view.carry(frame.edges), axis=0)
         is_whole = np.all((low <= least) & (most <= high) & view.is_seen, axis=1)
         is_gone = np.any((most <= low) | (high <= least), axis=1) & ~is_whole
         found, kept = [], []

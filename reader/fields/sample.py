@@ -14,12 +14,11 @@ from reader.errors import ReaderError, SampleError, UserCodeError, called
 from reader.fields.built_in import BUILT_IN
 from reader.fields.decoded_cache import DecodedImages
 from reader.fields.field import Field, Recipe, Sample, Tools
-from reader.fields.pictures import PHOTOGRAPHS
 from reader.fields.pixels import Planned, pixel_source
 from reader.fields.seeding import is_users, seed_sample
 from reader.format.bands import bands_of
 from reader.format.errors import DecodeError
-from reader.format.members import DECODERS, kind_of, picture_format
+from reader.format.members import DECODERS, PHOTOGRAPHS, kind_of, picture_format
 from reader.geometry import Geometry
 from reader.rng import SampleRandom
 from reader.transforms import transformed

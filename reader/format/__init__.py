@@ -37,6 +37,10 @@ column                 type      meaning
 ``name_offset``        u64       N + 1 bounds into ``name``
 ``M.offset, M.size``   u64       of each further member with extension M; offset 0: absent
 ``M.crc32``            u32       of its bytes; optional
+``source_height``,     u32, u32, the image's picture in its source, as that stored it: its size and
+``source_width``,      u8        EXIF orientation; 0 in all three: packing changed neither
+``source_orientation``
+``M.frame``            u8        picture that the coordinates in a member M are of, see below
 ``segment``            u16/u32   lengths of a tiled JPEG's entropy-coded segments, all rows
 ``segment_offset``     u64       N + 1 bounds into ``segment``; an empty range: not tiled
 ``scan_offset``        u32       offset of the first segment in the image's bytes
@@ -57,6 +61,18 @@ column                 type      meaning
 =====================  ========  =================================================================
 
 The nine columns before ``key`` exist unless the dataset has no images.
+
+The three columns from ``source_height`` on exist only if packing resized or turned an image of the
+shard. Numbers in members are those of the source's picture. An image of the format ``raw`` with a
+source was turned upright, scaled to cover its size, and cropped at the centre, as Pillow's
+``ImageOps.fit`` does it; any other one was scaled, each axis by ``width / source_width`` and
+``height / source_height``. Pictures among the members were resized and turned with their images.
+
+The column ``M.frame`` exists only if a row has another value than 0. A value says of which picture
+the coordinates in M are, by the size that their annotation gives of it. 0: it is not known, or all
+are the same; 1: the picture as the source stored it; 2: that picture turned upright by its
+orientation; 3: either of these, whose sizes are equal; 4: neither. Of a picture M, 3 means that it
+may be upright. A reader takes 3 and 4 for 0.
 
 The seven columns from ``segment`` on exist only if a row of the shard is tiled. One RSTn marker
 (2 bytes, not counted) separates two segments, and an EOI marker ends the image. A segment has
@@ -110,7 +126,8 @@ to 8 MiB. It reads an index by itself if the bytes here do not match its checksu
 newer, so it may also ignore this file.
 
 `safetensors.py` reads an index's columns, `columns.py` builds them, `tiles.py` those from
-``segment`` on, `bands.py` those from ``band`` on and `fields.py` those of the JSON. `members.py`
+``segment`` on, `bands.py` those from ``band`` on, `frames.py` those of sources and frames, and
+`fields.py` those of the JSON. `members.py`
 decodes a further member by its extension, and `pictures.py` opens pictures and converts their
 values to 8 bits. `jpeg.py` reads a JPEG's header, `limits.py` limits a sample's size, `files.py`
 opens files, `sizes.py` bounds the sizes of images, `mask_colors.py` parses lists of colours,

@@ -23,6 +23,12 @@ ROW = {
 }
 """The type of each column with a number for each image."""
 
+SOURCE = {"source_height": "<u4", "source_width": "<u4", "source_orientation": "u1"}
+"""The same of images whose pixels packing resized or turned; zeros for the others."""
+
+FRAME = "u1"
+"""The type of a column ``EXT.frame``: the picture that the coordinates in a member are of."""
+
 MEMBER = {"offset": "<u8", "size": "<u8", "crc32": "<u4"}
 """The same of the columns ``EXT.NAME`` for each further member."""
 
@@ -143,12 +149,16 @@ def required(columns: Mapping[str, Column]) -> dict[str, str]:
     found = {"key_offset": BOUNDS, "key": "u1", "name": "u1", "name_offset": BOUNDS}
     if has_images(columns):
         found = ROW | found
+    if not SOURCE.keys().isdisjoint(columns):
+        found |= SOURCE
     if "segment" in columns:
         found |= {**TILES, "segment_offset": BOUNDS}
     for column, values in columns.items():
         ext, dot, name = column.rpartition(".")
         if ext and name in ("offset", "size"):
             found |= {f"{ext}.offset": MEMBER["offset"], f"{ext}.size": MEMBER["size"]}
+        elif ext and name == "frame":
+            found[column] = FRAME
         elif name == "band":
             found |= {ext + dot + each: kind for each, kind in BANDS.items()}
         elif ext and name == "number":

@@ -4,7 +4,16 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from reader.format.columns import FORMATS, Column, has_images, lists_in, required, rows_in
+from reader.format.columns import (
+    FORMATS,
+    SOURCE,
+    Column,
+    has_images,
+    lists_in,
+    required,
+    rows_in,
+)
+from reader.format.frames import NEITHER
 from reader.format.safetensors import DTYPES, NAMES
 
 MAX_LABEL = 1_000_000  # in a dataset without class names
@@ -12,6 +21,7 @@ _MOST_NAMES = 1 << 28  # class names that fit into a dataset.json
 # Limits whose sums and products fit into int64.
 _RANGES = {"channels": (1, 4), "orientation": (1, 8)}
 _RANGES |= dict.fromkeys(("height", "width"), (1, 2**31 - 1))
+_FURTHER = dict(zip(SOURCE, ((0, 2**31 - 1), (0, 2**31 - 1), (0, 8)), strict=True))
 
 
 def faults_of(columns: Mapping[str, Column], tar_bytes: int, classes: int | None) -> Iterator[str]:
@@ -27,17 +37,31 @@ def faults_of(columns: Mapping[str, Column], tar_bytes: int, classes: int | None
             yield "it has an image format that this reader does not support"
         known = _MOST_NAMES if classes is None else classes
         label = {"label": (-1, known - 1 if known else MAX_LABEL)}
-        for name, (least, most) in (_RANGES | label).items():
-            values = columns[name]
-            if rows and not least <= int(values.min()) <= int(values.max()) <= most:
-                row = int(((values < least) | (values > most)).argmax())
-                found = f"the {name} {int(values[row])}, but {least} to {most} are allowed"
-                yield f"row {row} has {found}"
+        yield from _out_of(columns, _RANGES | label)
+    yield from _of_sources(columns)
     for name, bounds in lists_in(columns).items():
         if name in columns:
             edges, ends = columns[bounds], (0, len(columns[name]))
             if (int(edges[0]), int(edges[-1])) != ends or (edges[1:] < edges[:-1]).any():
                 yield f"the bounds in {bounds} do not tile the column {name}"
+
+
+def _out_of(columns: Mapping[str, Column], ranges: Mapping[str, tuple[int, int]]) -> Iterator[str]:
+    for name, (least, most) in ranges.items():
+        values = columns[name]
+        if len(values) and not least <= int(values.min()) <= int(values.max()) <= most:
+            row = int(((values < least) | (values > most)).argmax())
+            yield f"row {row} has the {name} {int(values[row])}, but {least} to {most} are allowed"
+
+
+def _of_sources(columns: Mapping[str, Column]) -> Iterator[str]:
+    frames = [name for name in columns if name.endswith(".frame")]
+    ranges = dict.fromkeys(frames, (0, NEITHER))
+    yield from _out_of(columns, ranges | (_FURTHER if "source_height" in columns else {}))
+    if "source_height" in columns:
+        known = np.stack([columns[name] > 0 for name in SOURCE])
+        if (some := known.any(axis=0) != known.all(axis=0)).any():
+            yield f"row {int(some.argmax())} has a part of the size and orientation of its source"
 
 
 def _of_types(columns: Mapping[str, Column]) -> Iterator[str]:

@@ -7,6 +7,7 @@ stored image, so it has the same height and width. Members without a rule here m
 import io
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -24,6 +25,16 @@ _EXTENSIONS = {
 }
 PICTURES = {ext: format for format, extensions in _EXTENSIONS.items() for ext in extensions}
 """The format of each extension of a picture."""
+
+PHOTOGRAPHS = ("jpg", "webp")  # resized smoothly, like the image; others may hold classes
+
+# Names of pictures that hold values, in any colours.
+_VALUES = re.compile("mask|seg|label|depth|panoptic|instance|ids?$|gt$", re.IGNORECASE)
+
+
+def holds_values(ext: str) -> bool:
+    """Return whether the name of a picture says that its pixels are classes or other values."""
+    return _VALUES.search(ext.rpartition(".")[0]) is not None
 
 
 def picture_format(ext: str) -> str | None:

@@ -39,13 +39,20 @@ class Annotated:
     labels: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))  # -1: none
     outlines: list[Points] = field(default_factory=list)  # polygons, (points, 2) each
     captions: list[str] = field(default_factory=list)
-    is_upright: bool = False  # fractions of the upright image, as YOLO's, or of the stored one
+    ext: str = ""  # of the member that has the boxes; "" without any
 
     def carried(self, carry: Callable[[Points], Points]) -> "Annotated":
         """Return the same with each point, (N, 2), where `carry` puts it."""
         first, second = carry(self.boxes[:, :2]), carry(self.boxes[:, 2:])
         boxes = np.hstack([np.minimum(first, second), np.maximum(first, second)])
         return replace(self, boxes=boxes, outlines=[carry(line) for line in self.outlines])
+
+    def cropped(self) -> "Annotated":
+        """Return the same, in fractions of an image, without what lies outside of it."""
+        boxes = self.boxes.clip(0, 1)
+        seen = (boxes[:, :2] < boxes[:, 2:]).all(axis=1)
+        outlines = [line.clip(0, 1) for line in self.outlines]
+        return replace(self, boxes=boxes[seen], labels=self.labels[seen], outlines=outlines)
 
 
 def annotated(members: Iterable[tuple[str, bytes]], reading: Reading) -> Annotated:
@@ -63,7 +70,8 @@ def annotated(members: Iterable[tuple[str, bytes]], reading: Reading) -> Annotat
                 raise ValueError(_NOT_RECORDED)
             found.captions.extend(captions_of(content))
             if reading.ext == ext:
-                found = replace(_of_objects(content, reading), captions=found.captions)
+                objects = _of_objects(content, reading)
+                found = replace(objects, captions=found.captions, ext=ext)
     return found
 
 
@@ -102,7 +110,7 @@ def _of_lines(rows: list[list[float]], format: str) -> Annotated:
         else:
             boxes.append((row[1:_BOX] @ CORNERS_OF[format]).tolist())
     labels = np.array([row[0] for row in rows]).astype(np.int64)
-    return Annotated(np.reshape(boxes, (-1, 4)), labels, outlines, is_upright=True)
+    return Annotated(np.reshape(boxes, (-1, 4)), labels, outlines, ext="txt")
 
 
 def _is_lines(data: bytes) -> bool:

@@ -10,6 +10,7 @@ from packer.inspect.report.findings import SHOWN, WEIGHTS, Finding, finding_of, 
 from packer.inspect.report.look import Looked
 from packer.inspect.report.sample import VOID
 from packer.inspect.report.table import Table
+from packer.shards.frames import frame_lines
 from packer.words import listed, many, shortened
 
 _OUTSIDE = 1.5  # pixels beyond the image, for roundings
@@ -27,6 +28,10 @@ def object_findings(table: Table, looked: Looked, reading: Reading) -> Iterator[
         lines = [(f"sample {number}", looked.unread[number]) for number in unread[:SHOWN]]
         kind = "unread_annotations"
         yield Finding(kind, "doubtful", title, sentence, len(unread), [unread], lines)
+    if table.frames:
+        count = sum(samples for samples, _ in table.frames.values())
+        title, sentence = "Annotations of another picture", " ".join(frame_lines(table.frames))
+        yield Finding("frames", "doubtful", title, sentence, count)
     if len(looked.boxes):
         yield from _boxes(table, looked, reading)
         yield from _without(looked)

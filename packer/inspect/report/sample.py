@@ -17,18 +17,18 @@ import xxhash
 from numpy.typing import NDArray
 
 from packer.inspect.dataset import reason_of
-from packer.inspect.report.annotations import Annotated, Reading, annotated
+from packer.inspect.report.annotations import Annotated, Points, Reading, annotated
 from packer.isolated import Crashed, map_isolated
 from packer.progress import Advance, Progress
 from reader.decode.decoder import Decoder
 from reader.decode.plan import plan
 from reader.decode.stored import StoredImage
 from reader.errors import SampleError
-from reader.fields.pictures import PHOTOGRAPHS
 from reader.fields.sample import WholeSamples
 from reader.format import ShardfeedError
 from reader.format.errors import DecodeError
-from reader.format.members import picture_format
+from reader.format.frames import STORED, UPRIGHT, Frame, Packed, frame_in
+from reader.format.members import PHOTOGRAPHS, picture_format
 from reader.geometry import Geometry
 
 if TYPE_CHECKING:
@@ -92,13 +92,25 @@ class Sample:
         texts = ((ext, self._shard.read(self._row, ext)) for ext in self._members if ext in TEXTS)
         try:
             found = annotated(texts, reading)
-            if not found.is_upright and (len(found.boxes) or found.outlines):
-                view = plan(self._image, Geometry.of(*self.size))
-                scale = (self._image.width, self._image.height) if reading.normalized else (1, 1)
-                found = found.carried(lambda points: view.carry(points * scale) / view.size[::-1])
+            if len(found.boxes) or found.outlines:
+                frame = self._frame(found.ext)
+                found = found.carried(self._way(frame, is_normalized=reading.normalized))
+                found = found.cropped() if frame.image.is_fitted else found
         except (ValueError, RecursionError) as error:
             return Annotated(), str(error)
         return found, ""
+
+    def _frame(self, ext: str) -> Frame:
+        columns = self._shard.index.columns
+        recorded = frame_in(columns, self._row, ext)
+        is_upright = recorded == UPRIGHT or (recorded != STORED and ext == "txt")
+        return Frame(Packed.of_row(columns, self._row), is_upright)
+
+    def _way(self, frame: Frame, *, is_normalized: bool) -> Callable[[Points], Points]:
+        """Return what maps coordinates in a frame to fractions of the upright image."""
+        scale = frame.size[::-1] if is_normalized else (1, 1)
+        view = plan(self._image, Geometry.of(*self.size))
+        return lambda points: view.carry(frame.to_stored(points * scale)) / view.size[::-1]
 
     def masks(self) -> Iterator[tuple[str, NDArray[Any]]]:
         """Yield upright pictures of classes: of colours by the name, never of depths."""

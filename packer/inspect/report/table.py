@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from packer.inspect.dataset import count_listed, members_in
 from packer.run.report import RejectedFiles, rejected_files
+from packer.shards.frames import Frames, add_frames, doubtful_frames
 from packer.storage.dataset import Finished
 from reader.format import Manifest
 
@@ -37,6 +38,7 @@ class Table:
     rejected: RejectedFiles = field(default_factory=RejectedFiles)
     tiled: int = 0  # tiled, banded: how many images are stored so
     banded: int = 0
+    frames: Frames = field(default_factory=dict)  # of coordinates, that are doubtful
 
     def __len__(self) -> int:
         return len(self.label)
@@ -108,6 +110,7 @@ def gather(dataset: Finished) -> Table:
     columns = {name: np.empty(count, kind) for name, kind in _COLUMNS.items()}
     members: Counter[str] = Counter()
     rejected: list[tuple[str, str]] = []
+    frames: Frames = {}
     start = tiled = banded = 0
     for entry, index in dataset.indexes():
         rows = slice(start, start + len(index))
@@ -117,6 +120,7 @@ def gather(dataset: Finished) -> Table:
         for name, other in (("height", "width"), ("width", "height")):
             columns[name][rows][turned] = index.columns[other][turned]
         columns["split"][rows] = split_numbers[entry.split]
+        add_frames(frames, doubtful_frames(index))
         members.update(members_in(index))
         rejected += index.rejected
         tiled += count_listed(index, "segment")
@@ -124,7 +128,8 @@ def gather(dataset: Finished) -> Table:
         start += len(index)
     del members["cls"]
     lost = rejected_files(manifest, rejected)
-    return Table(manifest, **columns, members=members, rejected=lost, tiled=tiled, banded=banded)
+    found: dict[str, Any] = {"tiled": tiled, "banded": banded, "frames": frames}
+    return Table(manifest, **columns, members=members, rejected=lost, **found)
 
 
 def chosen(total: int, most: int, seed: int) -> NDArray[np.int64]:

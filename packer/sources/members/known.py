@@ -10,9 +10,11 @@ import numpy as np
 import xxhash
 
 from packer.errors import BadImage
+from packer.samples.places import place_elsewhere
 from packer.samples.records import Place, Sample
 from packer.sources.tables.images import HashIndex
 from reader.format import Index, Manifest
+from reader.format.frames import Packed, Picture
 
 
 class Members(NamedTuple):
@@ -40,10 +42,14 @@ class KnownSamples:
         self._keys, self._names = list[bytes](), list[bytes]()
         self._indexes: dict[int, HashIndex] = {}  # of keys, names, or names without extension
         sizes = [np.empty((0, 3), np.uint32)]
+        self._changed: dict[int, Packed] = {}  # images whose pixels packing changed
         for shard in self.content.shards:
             index = Index.of_shard(folder, shard, len(self.content.classes), mapped=False)
             self._keys += index.values_of("key")
             self._names += index.values_of("name")
+            for row in np.flatnonzero(index.columns.get("source_height", ())).tolist():
+                number = len(self._keys) - len(index) + row
+                self._changed[number] = Packed.of_row(index.columns, row)
             parts = [index.columns[one] for one in ("height", "width", "orientation")]
             sizes.append(np.stack(parts, 1).astype(np.uint32))
         self._sizes = np.concatenate(sizes)
@@ -56,7 +62,8 @@ class KnownSamples:
     def __getitem__(self, number: int) -> Sample:
         """Return a sample without members, in the place of whose image is its size."""
         name, shard = self._names[number], int(np.searchsorted(self._ends, number, side="right"))
-        places = [[self._sizes[number].tolist()]]
+        stored = Picture(*self._sizes[number].tolist())
+        places = [place_elsewhere(self._changed.get(number, Packed(stored, stored)))]
         split = self.content.shards[shard].split
         return Sample(os.fsdecode(name), self.key(number), -1, 0, 0, split=split, places=places)
 

@@ -20,12 +20,12 @@ from typing import Any
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
 from packer.errors import BadImage, first_of
+from packer.images.annotated import size_of
 from packer.samples.labels import Objects, class_order, in_json
 from packer.samples.outside import Made
 from packer.samples.records import Facts, Skipped
 from packer.sources.scanners.rows.lists import Lists, Parsed, Row
 from packer.sources.scanners.rows.source import RowSource
-from packer.sources.tables.columns import size_of
 from packer.sources.trees.shape import inside
 from packer.sources.trees.tree import Tree
 

@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import Any
 
 from packer.errors import Ambiguous, BadImage, UnusableInput
+from packer.images.annotated import Size, size_of
 from packer.options.declared import SourceOptions
 from packer.options.kinds import SPLIT_NAME
-from packer.samples.outside import FRACTIONS, Size
+from packer.samples.outside import FRACTIONS
 from packer.sources.tables.classes import NONE
 from packer.sources.tables.names import IMAGE, LABEL, RUN_LENGTHS, SPLIT, may_be_split
 from packer.sources.tables.table import Table
@@ -84,19 +85,6 @@ def possible(numbers: Sequence[float], size: Size | None) -> set[str]:
     if size and (x + third > size[0] + 1 or y + fourth > size[1] + 1):
         found.discard("xywh")
     return found
-
-
-def size_of(fields: Mapping[str, Any]) -> Size | None:
-    """Return the width and height of the image, if a row or a record has them beside its boxes."""
-    known = {plain(name): value for name, value in fields.items()}
-    for width, height in (("width", "height"), ("imagewidth", "imageheight")):
-        try:
-            size = float(known[width]), float(known[height])
-        except (KeyError, TypeError, ValueError):
-            continue
-        if min(size) > 0:
-            return size
-    return None
 
 
 def _four(value: Any) -> Sequence[Any]:
@@ -190,7 +178,12 @@ class Columns:
         """Return the size of a record's image in the unit of its box, if it is known."""
         if self.box is None or self.box.normalized:
             return FRACTIONS
-        return size_of({n: value for n, value in fields.items() if n not in self.box.names})
+        return self.picture_of(fields)
+
+    def picture_of(self, fields: Mapping[str, Any]) -> Size | None:
+        """Return the size in pixels that a record gives of its image, if it does."""
+        of_box = self.box.names if self.box else ()
+        return size_of({name: value for name, value in fields.items() if name not in of_box})
 
     def others(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Return the columns that go into the sample's JSON unchanged."""

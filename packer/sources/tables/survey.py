@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from packer.errors import Ambiguous, BadImage, UnusableInput
+from packer.images.annotated import size_of
 from packer.keys import Hashes, repeated
 from packer.options.declared import FORMATS, SourceOptions
 from packer.samples.outside import BEYOND
@@ -30,7 +31,7 @@ from packer.sources.tables.classes import (
     separator_of,
     set_flags,
 )
-from packer.sources.tables.columns import ACCEPTED, Box, possible, size_of
+from packer.sources.tables.columns import ACCEPTED, Box, possible
 from packer.sources.tables.images import Keys, name_hash, stem_hash
 from packer.sources.tables.splits import SplitSurvey
 from packer.sources.tables.view import TableView

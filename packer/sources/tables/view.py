@@ -155,6 +155,7 @@ class TableView:
             image,
             places,
             columns.size_of(records[0].fields),
+            picture=columns.picture_of(records[0].fields),
         )
 
 

@@ -21,6 +21,7 @@ from typing import Any
 
 from packer.errors import BadImage, UnusableInput, first_of
 from packer.files.snapshot import Watched
+from packer.images.annotated import size_of
 from packer.options.declared import SourceOptions
 from packer.samples.labels import Objects, class_order, in_json
 from packer.samples.records import Facts, Skipped
@@ -29,7 +30,6 @@ from packer.sources.readings.coco.index import CAPTIONS, CLASSES, PANOPTIC, Anno
 from packer.sources.readings.coco.json_stream import parsed
 from packer.sources.scanners.rows.lists import Held, Lists, Row
 from packer.sources.scanners.rows.source import RowSource
-from packer.sources.tables.columns import size_of
 from packer.sources.tables.images import ImageIndex, Keys, path_inside
 from packer.sources.trees.folder import FolderTree
 from packer.sources.trees.names import splits_of

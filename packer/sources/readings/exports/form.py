@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from packer.errors import BadImage
+from packer.images.annotated import Size, size_of
 from packer.sources.readings.exports.records import JSON, Reader
 from packer.sources.trees.names import splits_of
 
@@ -38,6 +39,7 @@ class Described:
     labels: Sequence[str]
     split: str
     rest: Any
+    size: Size | None = None  # of the image, in pixels
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,8 @@ class Form:
         label: of an object; `names` is then a path in the rest of the file to the names of numbers.
         box: path of four numbers, or of an object and the names of four in it: ``a.b: x y w h``.
         format: of boxes, and `scale` is 1 for pixels, otherwise what the image's side counts.
+        size: path of an object or list and the names of the image's width and height in it, as
+            `box` has it; "": the record has them under usual names, or not at all.
         labels: of the image, and `split`.
         several: an image may have many records, all of which are this field of its ``json``.
         gather: what of each record that is; "": all.
@@ -72,6 +76,7 @@ class Form:
     box: str = ""
     format: str = "xywh"
     scale: float = 0
+    size: str = ""
     labels: str = "_labels.*"
     split: str = ""
     names: str = ""
@@ -115,7 +120,13 @@ class Form:
             rest = without(rest, path.split("."))
         rest = {name: one for name, one in rest.items() if name not in _MADE}
         named = list(dict.fromkeys(one for one in labels if one is not None))
-        return Described(str(image), things, named, "".join(split), rest)
+        size = self._size(record) or size_of(rest)
+        return Described(str(image), things, named, "".join(split), rest, size)
+
+    def _size(self, record: Any) -> Size | None:
+        path, _, sides = self.size.partition(": ")
+        found = [first(record, f"{path}.{side}") for side in sides.split()]
+        return size_of(dict(zip(("width", "height"), found, strict=False)))
 
     def _thing(self, item: Any, names: Sequence[Any]) -> Thing:
         if not isinstance(item, dict):

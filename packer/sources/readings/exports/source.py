@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from packer.errors import BadImage, Damaged, Repeated, UnusableInput
 from packer.files.snapshot import Watched
+from packer.images.annotated import size_of
 from packer.samples.labels import Encodings, Objects, class_order, to_json
 from packer.samples.outside import FRACTIONS
 from packer.samples.records import Facts, Skipped
@@ -25,7 +26,6 @@ from packer.sources.readings.exports.form import Described, Form, NoImage, dig
 from packer.sources.readings.exports.open_images import descriptions
 from packer.sources.scanners.rows.lists import Lists, Row
 from packer.sources.scanners.rows.source import RowSource
-from packer.sources.tables.columns import size_of
 from packer.sources.tables.find import split_of_name
 from packer.sources.tables.images import ImageIndex
 from packer.sources.trees.names import splits_of
@@ -267,6 +267,7 @@ class _Export:
             image,
             [f"object {at}" for at in range(len(boxed))] if self.has_boxes else (),
             FRACTIONS if form.scale else size_of(one.rest),
+            picture=one.size,
         )
         return label, objects.json()
 
@@ -281,7 +282,8 @@ def _joined(found: Sequence[Described], files: Sequence[str]) -> Described:
     things = [thing for one in found for thing in one.objects]
     labels = dict.fromkeys(label for one in found for label in one.labels)
     rests = [one.rest for one in found]
-    return Described(found[0].image, things, list(labels), "", _merged(rests))
+    size = next((one.size for one in found if one.size), None)
+    return Described(found[0].image, things, list(labels), "", _merged(rests), size)
 
 
 def _merged(rests: Sequence[Any]) -> dict[str, Any]:
