@@ -107,7 +107,9 @@ class Compositions:
                     and fit.composed.hints == first.composed.hints
                 ]
                 alike.sort(key=lambda fit: fit.places)
-                return list({fit.rows: fit for fit in alike[::-1]}.values())[::-1]
+                alike = list({fit.rows: fit for fit in alike[::-1]}.values())[::-1]
+                # Of the begin and the end of something, neither is a name.
+                return alike if len({frozenset(fit.places) for fit in alike}) == 1 else []
         return []
 
     def _path(self, number: int) -> str:

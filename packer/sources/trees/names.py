@@ -53,6 +53,7 @@ _PARTS = IMAGES | {  # what a set is divided into without a meaning
     *("chunk", "part", "batch", "shard", "folder", "dir", "directory", "block", "archive", "zip"),
     *("tar", "bucket", "data", "dataset", "ds", "subset", "fold", "video", "clip", "sequence"),
 }
+PARTS = "numbered parts of a set"
 _VIEWS = frozenset({"cam", "camera", "webcam", "view", "viewpoint", "sensor"})
 _TOKENS = re.compile(r"[^\W_]+")
 _COUNTER = re.compile(r"(.*?)(\d+)(\D*)", re.DOTALL)
@@ -198,11 +199,11 @@ def chunks(names: Sequence[str], images: Callable[[str], Iterable[tuple[str, str
     parts = [_PART.fullmatch(name) for name in names]
     words = {one[1].lower() for one in parts if one is not None}
     if all(parts) and len(words) == 1 and not _PARTS.isdisjoint(_TOKENS.findall(words.pop())):
-        return "numbered parts of a set"
+        return PARTS
     if all(map(str.isdecimal, names)) and len(set(map(len, names))) == 1 and min(names)[0] == "0":
         numbers = sorted(map(int, names))
         if not any(number % _STEP for number in numbers) and len(names[0]) > 2:
-            return "numbered parts of a set"
+            return PARTS
         if _run_on(sorted(names), images):
             return "numbered parts of a set, whose images are numbered throughout"
     if all(map(_HEX.fullmatch, names)) and len(set(map(len, names))) == 1 and len(names[0]) <= 3:

@@ -195,8 +195,8 @@ class Joined:
             if rows.are_many:
                 own = _of_many(rows, [row, *bound.further.get(number, ())])
                 own[ROWS] = found.pop(ROWS, []) + own[ROWS]  # of several lists
-            more = {name: own[name] for name in own if name not in bound.shared}  # which agree
-            _merge(found, more, rows.where(row))
+            same = {name for name in bound.shared if name in found}  # which found the row
+            _merge(found, {n: own[n] for n in own if n not in same}, rows.where(row))
         for ordered in self._ordered:
             rows, row = ordered.rows, ordered.row_of[number]
             _merge(found, rows[row], rows.where(row))
