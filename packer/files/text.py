@@ -12,11 +12,13 @@ from functools import lru_cache, partial
 from typing import BinaryIO
 
 from packer.errors import UnusableInput
+from packer.files.scripts import likely_encodings
 from packer.files.snapshot import Watched
 
 LATIN = "cp1252"  # Latin-1, and the further signs that Windows has
 OTHER = "another encoding"
 _CHUNK = 1 << 20
+_NAMED = 2  # encodings that a text may be in
 _MOST = 1 << 28  # bytes of a file that has to be converted in memory
 _HEAD = 1 << 12
 _BOM = codecs.BOM_UTF8
@@ -107,11 +109,7 @@ def open_text(file: Watched, encoding: Encoding | None = None) -> BinaryIO:
     """Open a text file as UTF-8, behind its byte order mark."""
     encoding = encoding or encoding_of(file)
     if encoding.name == OTHER:
-        old, new = shlex.quote(str(file.path)), shlex.quote(f"{file.path}.utf8")
-        raise UnusableInput(
-            f"{file.path} is neither UTF-8 nor Latin-1. Convert it first, with its encoding in "
-            f"place of GBK: iconv -f GBK -t UTF-8 {old} >{new} && mv {new} {old}"
-        )
+        raise UnusableInput(f"{file.path} is neither UTF-8 nor Latin-1. {_conversion(file)}")
     if encoding.is_plain:
         content = file.open()
         content.seek(len(_BOM) if content.read(len(_BOM)) == _BOM else 0)
@@ -130,6 +128,19 @@ def open_text(file: Watched, encoding: Encoding | None = None) -> BinaryIO:
     if "\n" not in text:
         text = text.replace("\r", "\n")
     return io.BytesIO(text.encode("utf-8", "surrogateescape"))
+
+
+def _conversion(file: Watched) -> str:
+    """Return how a text of another script becomes UTF-8."""
+    with file.open() as content:
+        data = content.read(_CHUNK)
+    found = likely_encodings(data if len(data) < _CHUNK else data[: data.rfind(b"\n")])
+    what = " or ".join(found[:_NAMED])
+    may_be = f"It seems to be {what}. Convert it first" if found else "Convert it first"
+    name = found[0] if found else "ENCODING"
+    how = "" if found[:1] == found else f", with its encoding in place of {name}"
+    old, new = shlex.quote(str(file.path)), shlex.quote(f"{file.path}.utf8")
+    return f"{may_be}{how}: iconv -f {name} -t UTF-8 {old} >{new} && mv {new} {old}"
 
 
 def decoded(data: bytes, *, is_cut: bool = False) -> str:

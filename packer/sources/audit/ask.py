@@ -6,7 +6,16 @@ from glob import escape
 
 from packer.errors import UnusableInput
 from packer.options.declared import SourceOptions
-from packer.sources.audit import contradictions, copies, divided, endings, named, parts, scenes
+from packer.sources.audit import (
+    contradictions,
+    copies,
+    divided,
+    endings,
+    named,
+    parts,
+    scenes,
+    split_words,
+)
 from packer.sources.audit.outcome import AS_READ, Outcome, Question
 from packer.sources.evidence.scanned import Reading, scanned
 from packer.sources.trees.outright import by_templates, without
@@ -22,6 +31,7 @@ QUESTIONS: tuple[Callable[[Outcome], Question | None], ...] = (
     scenes.scenes,
     parts.parallel_folders,
     endings.masks_alone,
+    split_words.splits_in_names,
     divided.domains,
     divided.numbered_parts,
     endings.variants,

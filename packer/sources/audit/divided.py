@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from packer.sources.audit.outcome import AS_READ, Outcome, Question
-from packer.sources.trees.names import are_counters, chunks, nearly_all, splits_of
+from packer.sources.trees.names import PARTS, are_counters, chunks, nearly_all, splits_of
 from packer.sources.trees.outright import by_templates, literal
 from packer.sources.trees.shape import IMAGES, may_be_masks, plain
 from packer.sources.trees.walk import names_an_image
@@ -17,6 +17,7 @@ from packer.words import listed, many
 _SPLITS = ("train", "test", "val", "valid", "validation")
 _FEW, _FEWER = 0.1, 0.5  # of the samples that most classes have
 _FEWEST = 2  # samples that most classes have, beside which others are strange
+_BALANCED = 2  # times the samples that the smallest class has
 _SEVERAL = 8  # classes: of so many, most have more than one sample
 _ASIDE = frozenset(  # what holds pictures about a dataset, or of programs
     {"docs", "doc", "assets", "figures", "figure", "figs", "fig", "media", "readme", "static"}
@@ -83,9 +84,12 @@ def numbered_parts(outcome: Outcome) -> Question | None:
     what = chunks(outcome.names, below.__getitem__) if outcome.label_depth else ""
     if not what:
         return None
+    readings = {"Folders mean nothing": ("--as", "flat"), "They are classes": AS_READ}
+    counts = outcome.counts()
+    if what == PARTS and counts.max() <= _BALANCED * counts.min():
+        readings = dict(reversed(readings.items()))  # which keeps what there may be
     return Question(
-        f"the folders {listed(outcome.names)} look like {what} instead of classes.",
-        {"Folders mean nothing": ("--as", "flat"), "They are classes": AS_READ},
+        f"the folders {listed(outcome.names)} look like {what} instead of classes.", readings
     )
 
 

@@ -25,6 +25,7 @@ def described(words: Sequence[str], left: Sequence[str] = ()) -> str:
     members = [one.partition("=")[0].removesuffix("?") for one in given["--member"]]
     folder = images[0].rpartition("/")[0] if images else ""
     said = [f"images{f' in {folder}' * bool(folder)} have {listed(members)}"] if members else []
+    said += _by_values(images, lists)
     has_labels = any({"label", "class"} & set(one.names) for one in lists)
     said += [*_of_folders(images, has_labels=has_labels), *_of_lists(images, lists)]
     said = said or ["all images are samples"]
@@ -33,6 +34,21 @@ def described(words: Sequence[str], left: Sequence[str] = ()) -> str:
     said += [f"{listed(left, _SHOWN)} {'are' if left[1:] else 'is'} not read"] if left else []
     text = "; ".join(said)
     return text[:1].upper() + text[1:]
+
+
+def _by_values(images: Sequence[str], lists: Sequence[ListTemplate]) -> Iterator[str]:
+    """Yield which lists belong to images by more than a name, or by less: their order."""
+    known = {name for way in images for name in _FIELD.findall(way)} | {
+        name for one in lists if "key" in one.names for name in one.names
+    }
+    if in_order := [one.file for one in lists if known.isdisjoint(one.names)]:
+        yield f"the lines of {_listed(in_order)} belong to images by their order alone"
+    own = {name for way in images for name in _FIELD.findall(way)} - _MEANING
+    for one in lists:
+        if "key" in one.names and (shared := [f.name for f in one.fields if f.name in own]):
+            key = next(field for field in one.fields if field.name == "key")
+            names = [*shared, key.spec or "key"]
+            yield f"{', '.join(names[:-1])} and {names[-1]} of {_listed([one.file])} name images"
 
 
 def _of_folders(images: Sequence[str], *, has_labels: bool) -> Iterator[str]:
@@ -73,6 +89,7 @@ def _classes(way: str) -> str:
 def _of_lists(images: Sequence[str], lists: Sequence[ListTemplate]) -> Iterator[str]:
     """Yield what lists have."""
     joined = {name for way in images for name in _FIELD.findall(way)} | _MEANING
+    joined |= {field.name for one in lists for field in one.fields if field.spec in _keys(one)}
     nouns: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for role, noun in (("label", "classes"), ("split", "splits")):
         having = [one for one in lists if any(field.name == role for field in one.fields)]
@@ -86,6 +103,11 @@ def _of_lists(images: Sequence[str], lists: Sequence[ListTemplate]) -> Iterator[
     if files := [one.file for one in lists if set(one.names) - joined]:
         is_part = any({"label", "split"} & set(one.names) for one in lists)
         yield f"{'other ' * is_part}values of {_listed(files)} go into the json"
+
+
+def _keys(one: ListTemplate) -> set[str]:
+    """Return the columns that name the images of a list."""
+    return {field.spec for field in one.fields if field.name == "key" and field.spec}
 
 
 def _listed(files: Sequence[str]) -> str:

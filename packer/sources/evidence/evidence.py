@@ -21,6 +21,7 @@ from packer.samples.records import Source
 from packer.samples.table import SampleTable
 from packer.sources.evidence.advice import refusal, relative
 from packer.sources.evidence.classes import ClassNumbers
+from packer.sources.evidence.composed import Compositions
 from packer.sources.evidence.folders import Folders
 from packer.sources.evidence.gathered import few_of, remarks_on, texts_of
 from packer.sources.evidence.lists import without_split
@@ -38,7 +39,7 @@ from packer.sources.tables.name_tokens import (
     words_of,
 )
 from packer.sources.tables.names import numbered
-from packer.sources.tables.texts import LINE, ORDER, Evidence, Text, text_of
+from packer.sources.tables.texts import DISORDER, LINE, ORDER, Evidence, Text, text_of
 from packer.sources.trees.find import tree_at
 from packer.sources.trees.shape import inside
 from packer.sources.trees.tree import Tree
@@ -68,10 +69,10 @@ def refuse_evidence(
     for path in leftovers if options.kind not in ("folder", "flat") else ():
         if path.lower().endswith((*TEXT_TABLES, ".json")):
             _check_table(tree, path, src)
-    found, remarks = find_evidence(tree, leftovers, listing, has_boxes=bool(source.facts.boxes))
+    unread = Scanned(listing, source, tree, src)
+    found, remarks = find_evidence(unread, leftovers, unread.base(options))
     if not found:
         return remarks, None
-    unread = Scanned(listing, source, tree, src)
     asked = options.kind or options.has_templates or options.pairs or options.of_table
     ways, digests = list[Reading](), list[int]()  # of what each way packs
     for way, scan in readings(found, options, unread):
@@ -106,12 +107,13 @@ def _has_siblings(tree: Tree, found: Sequence[Evidence], leftovers: Sequence[str
 
 
 def find_evidence(
-    tree: Tree, leftovers: Sequence[str], listing: SampleTable, *, has_boxes: bool = False
+    unread: Scanned, leftovers: Sequence[str], base: Sequence[str]
 ) -> tuple[list[Evidence], tuple[str, ...]]:
-    """Return the files among `leftovers` that name images of `listing`, and remarks.
+    """Return the files among `leftovers` that name the images that are packed, and remarks.
 
-    `has_boxes`: whether members are read as objects, with the names of their classes.
+    `base` are the options that say how these are read.
     """
+    tree, listing = unread.tree, unread.listing
     groups: dict[tuple[str, str], list[str]] = defaultdict(list)
     for path in leftovers:
         folder, name = os.path.split(path)
@@ -140,6 +142,7 @@ def find_evidence(
     folders = Folders(packed.folders if texts else {})
     classes, numbers = len(np.unique(listing.labels)), ClassNumbers(tree, listing)
     counts = _counts(packed.folders if texts else {})
+    compositions = Compositions(listing, relative(tree, "", unread.src), base)
     found += folders.divided_by(texts)
     covered = {path for one in found for path in one.paths}
     otherwise = list[str]()
@@ -157,9 +160,13 @@ def find_evidence(
             if decision.are_checksums:
                 judged.update(text.paths)
         own_counts = _own_counts(text.paths[0], counts)
+        one = one or compositions.named_by(text)
         one = one or in_order(text, {**own_counts, packed.count: f"{packed.count:,} images"})
+        if one and one.kind == ORDER and compositions.contradict(text):
+            reason = f"{one.reason}, but in another order than their names"
+            one = replace(one, reason=reason, kind=DISORDER)
         one = one or folders.named_by(text, tree) or folders.listed(text, classes)
-        if one := one or (None if has_boxes else numbers.named_by(text)):
+        if one := one or (None if unread.has_objects else numbers.named_by(text)):
             found.append(one)
             covered.update(text.paths)
     found += _of_folders(texts, packed.folders if texts else {}, covered)

@@ -15,8 +15,17 @@ from typing import NamedTuple
 
 from packer.errors import UnusableInput
 from packer.sources.evidence.folders import SPLIT
-from packer.sources.scanners.templates.proposed import form_of, in_order, proposed
-from packer.sources.tables.texts import FOLDERS, NAMES, ORDER, Evidence, folder_of, text_of
+from packer.sources.scanners.templates.proposed import composed, form_of, in_order, proposed
+from packer.sources.tables.texts import (
+    COMPOSED,
+    DISORDER,
+    FOLDERS,
+    NAMES,
+    ORDER,
+    Evidence,
+    folder_of,
+    text_of,
+)
 from packer.sources.trees.names import splits_of
 from packer.sources.trees.tree import Tree
 
@@ -38,6 +47,7 @@ class Lists(NamedTuple):
     level: int = -1  # of the folders that they name, in the paths of images
     images: int = 0  # that they name
     are_flags: bool = False  # its values are 0 and 1
+    way: str = ""  # of the images, in which its columns are fields
 
     def has(self, role: str) -> bool:
         return f"{{{role}" in "".join(self.texts)
@@ -99,11 +109,15 @@ def lists_of(found: Sequence[Evidence], tree: Tree, src: Path, images: int) -> I
             are_flags = sum(one.are_flags for one in some) > 1
             is_clear &= not are_flags
             each_text = _with_one_label([one.texts for one in some], are_flags)
+            ways = [one.way for one in some if one.way]
+            if ways[1:] or (ways and level >= 0):
+                continue  # a name has one template
+            way = "".join(ways)
             for at, texts in enumerate(map(_with_splits, each_text)):
                 if sum(one.images for one in some) <= images and (divided := _divided(texts)):
                     is_clear = False  # each names other images, and its name may be their split
-                    yield Lists(divided, is_clear=False, level=level)
-                yield Lists(texts, is_clear=is_clear and not at, level=level)
+                    yield Lists(divided, is_clear=False, level=level, way=way)
+                yield Lists(texts, is_clear=is_clear and not at, level=level, way=way)
 
 
 def _single(one: Evidence) -> Iterator[Evidence]:
@@ -226,7 +240,11 @@ def _forms(one: Evidence, tree: Tree, src: Path, stems: Sequence[str]) -> Iterat
     paths = [os.path.relpath(tree.root / path, src) for path in one.paths]
     if not text or paths[0].startswith("../"):
         return
-    if one.kind == ORDER:
+    if one.kind == COMPOSED:
+        for way in one.composed:
+            if made := composed(paths[0], text, way.columns):
+                yield Lists((made[0],), is_clear=False, way=way.template(made[1]))
+    elif one.kind == ORDER:
         if one.paths[1:] and "\n" not in text.strip():  # a value for each folder
             each = (_text(tree, replace(one, paths=(path,))) or "" for path in one.paths)
             text = "\n".join(map(str.strip, each))
@@ -237,7 +255,7 @@ def _forms(one: Evidence, tree: Tree, src: Path, stems: Sequence[str]) -> Iterat
             if form := in_order(path, text):
                 level, are_flags = max(levels, default=-1), {*text.split()} <= {"0", "1", "-1"}
                 yield Lists((form,), is_clear=False, level=level, are_flags=are_flags)
-    elif one.paths[1:]:
+    elif one.paths[1:] or one.kind == DISORDER:
         return
     elif one.kind == FOLDERS:
         form = proposed(paths[0], text, one.has, stems)

@@ -32,7 +32,6 @@ from packer.sources.tables.names import counted, may_be_split
 from packer.sources.tables.splits import SplitSurvey
 from packer.sources.tables.texts import Evidence
 from packer.sources.trees.find import tree_at
-from packer.sources.trees.outright import by_templates, literal
 from packer.sources.trees.shape import plain
 
 _MOST = 3  # readings that are named
@@ -48,9 +47,7 @@ def readings(
 ) -> Iterator[tuple[Reading, Scanned]]:
     """Yield the readings that pack all images, what keeps all first, and what they pack."""
     tree, src, classes = unread.tree, unread.src, unread.source.classes
-    base = unread.source.facts.outright or by_templates(options.images, options.members)
-    if len(classes) == 1:  # which says nothing beside a text
-        base = tuple(_LABEL.sub(lambda _: literal(classes[0]), word) for word in base)
+    base = unread.base(options)
     given = [word for one in options.labels for word in ("--labels", one)]
     samples = [one.paths[0] for one in found if "submission" in one.paths[0].lower()]
     needless = sums_of_others(found, tree) + samples * (len(samples) < len(found))
@@ -187,6 +184,10 @@ def _ways(
 ) -> Iterator[tuple[Sequence[str], Sequence[str], bool]]:
     """Yield the options of folders, the lists, and whether all is kept."""
     listing, texts = unread.listing, list(lists.texts)
+    if lists.way:
+        ignored = [word for pair in pairwise(base) if pair[0] == "--ignore" for word in pair]
+        yield ["--images", lists.way, *ignored], texts, True
+        return
     if lists.level >= 0:
         in_each = "{" in texts[0].partition(": ")[0]  # folder
         if in_each and lists.has("label"):

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,10 +20,12 @@ from packer.sources.readings.detect import read
 from packer.sources.tables.images import NO_IMAGE
 from packer.sources.tables.texts import as_number
 from packer.sources.trees.find import tree_at
+from packer.sources.trees.outright import by_templates, literal
 from packer.sources.trees.tree import Tree
 from packer.sources.trees.walk import NOT_AN_IMAGE
 from reader.format.members import PICTURES
 
+_LABEL = re.compile(r"\{label(?::\w+)?\}")
 _LOOKED_AT = 100  # samples
 _OPENED = 5  # samples whose pictures are compared
 _NAMED = 10_000  # samples whose folders are compared with their classes
@@ -49,6 +52,13 @@ class Scanned:
     def left(self) -> list[str]:
         """The files that are no images and are ignored."""
         return [item.name for item in self.listing.skipped if item.reason == NOT_AN_IMAGE]
+
+    def base(self, options: SourceOptions) -> tuple[str, ...]:
+        """Return the options that say outright how folders and images are read."""
+        base = self.source.facts.outright or by_templates(options.images, options.members)
+        if len(classes := self.source.classes) == 1:  # which says nothing beside a text
+            base = tuple(_LABEL.sub(lambda _: literal(classes[0]), word) for word in base)
+        return base
 
     @property
     def has_objects(self) -> bool:

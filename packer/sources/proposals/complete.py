@@ -117,7 +117,7 @@ class _Tried:
     def evidence(self) -> Sequence[Evidence]:
         """The texts that it leaves, and that name its images."""
         scan = self.scan
-        return find_evidence(scan.tree, scan.left, scan.listing)[0] if scan else ()
+        return find_evidence(scan, scan.left, self.reading.words)[0] if scan else ()
 
 
 def _with_lists(tried: _Tried, deep: int = _DEEP) -> Iterator[tuple[Reading, Scanned]]:

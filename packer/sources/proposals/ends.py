@@ -9,7 +9,7 @@ from itertools import combinations
 
 from packer.sources.proposals.group import MOST, NEARLY, OTHER, OWN, File, Group
 from packer.sources.tables.names import numbered
-from packer.sources.trees.names import GLUED, infixes, split_of
+from packer.sources.trees.names import GLUED, infixes, split_of, splits_of
 from packer.sources.trees.tokens import Affix
 
 _END = rf"()[_\-. ](?:[^\W_]*[^\W\d_][^\W_]*|{OWN}|{OTHER})$"  # of a name: its last word
@@ -135,6 +135,9 @@ def _alternating(group: Group) -> dict[tuple[str, str], list[File]]:
                 break
             found[match[1], match[0][len(match[1]) :]].append(one)
         else:
+            texts = {(start + end).strip("_-. ") for start, end in found}
+            if len(texts) > 1 and splits_of(sorted(texts)).keys() == texts:
+                continue  # train_1 and test_1 are no parts of one sample
             counts = Counter(
                 (one.values, one.stem[len(start) : -len(end) or None])
                 for (start, end), own in found.items()

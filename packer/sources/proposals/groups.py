@@ -19,7 +19,7 @@ from packer.sources.proposals.ends import (
     without_words,
 )
 from packer.sources.proposals.group import MOST, NEARLY, WORDS, File, Group
-from packer.sources.trees.names import have_roles, is_role
+from packer.sources.trees.names import have_roles, is_role, splits_of, translated
 from packer.sources.trees.outright import literal
 from packer.sources.trees.shape import IMAGES, may_be_masks, plain
 from packer.sources.trees.walk import is_named_as_image
@@ -149,6 +149,9 @@ def _marked(names: Sequence[str]) -> Iterator[tuple[str, str, str]]:
 
     ``test-extra`` is no split beside ``test``.
     """
+    if (translations := splits_of(names)) and any(map(translated, translations)):
+        yield from (("{split}", name, name) for name in translations)
+        return
     found = [(name, match) for name in names if (match := _SPLIT.search(name))]
     whole = {match[0].lower()[:3] for name, match in found if match[0] == name}
     found = [(n, m) for n, m in found if m[0] == n or m[0].lower()[:3] not in whole]

@@ -15,7 +15,7 @@ from packer.samples.outside import FRACTIONS
 from packer.sources.tables.classes import NONE
 from packer.sources.tables.names import IMAGE, LABEL, RUN_LENGTHS, SPLIT, may_be_split
 from packer.sources.tables.table import Table
-from packer.sources.trees.names import splits_of
+from packer.sources.trees.names import splits_of, translated
 from packer.sources.trees.shape import plain
 from packer.words import Message, option
 
@@ -230,8 +230,8 @@ def listed(columns: Sequence[str]) -> str:
 
 
 def split_text(value: Any) -> str:
-    """Return the name of a split, "" for none."""
-    text = "" if value is None else str(value)
+    """Return the name of a split, "" for none; words of other languages in English."""
+    text = "" if value is None else translated(str(value)) or str(value)
     if text and not SPLIT_NAME.fullmatch(text):
         plain_name = "a plain name such as train, of 255 characters at most"
         raise BadImage(f"its split, {text[:80]!r}, is not {plain_name}")

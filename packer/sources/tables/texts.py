@@ -6,7 +6,9 @@ import os
 import re
 import zipfile
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
 import numpy as np
@@ -19,6 +21,7 @@ _VIDEO = re.compile(r"(.+)\.(?:avi|mp4|mov|mkv|webm|mpe?g|m4v|wmv)", re.IGNORECA
 _IMAGE = re.compile(rb"\.(?:%s)" % "|".join(sorted(IMAGE_EXTENSIONS)[::-1]).encode(), re.I)
 _NUMBER = re.compile(r"0*(\d+)(\.0)?")
 NAMES, FOLDERS, ORDER = "names", "folders", "order"  # by what a text annotates images
+COMPOSED, DISORDER = "composed", "disorder"  # by columns together; by an order that names lack
 _NEARLY = 0.9  # of the lines
 LINE = 80  # characters of one that is shown
 _LEAST_TEXT = 0.95  # share of the bytes that are no control characters
@@ -50,6 +53,25 @@ class Text:
         return bool(lines) and rows >= _NEARLY * len(lines)
 
 
+class Composed(NamedTuple):
+    """A template of paths in which columns of a table are fields, each behind a text."""
+
+    texts: tuple[str, ...]  # one more than columns
+    columns: tuple[str, ...]
+
+    def template(self, fields: Mapping[str, str]) -> str:
+        """Return the template, in which `fields` are the names of those of columns."""
+        names = [f"{{{fields[column]}}}" for column in self.columns]
+        return "".join(a + b for a, b in zip(self.texts, [*names, ""], strict=True))
+
+    @property
+    def hints(self) -> int:
+        """How many columns have their name, or the first letter of it, before their value."""
+        words = (re.findall(r"[^\W\d_]*", text)[-2:][0] for text in self.texts)
+        pairs = zip(words, self.columns, strict=False)
+        return sum(word.lower() in (name.lower(), name[:1].lower()) for word, name in pairs)
+
+
 @dataclass(frozen=True)
 class Evidence:
     """A file that names images, or the files of one extension in a folder that do so together."""
@@ -62,6 +84,7 @@ class Evidence:
     reason: str = ""  # why it annotates images, if it names none
     kind: str = NAMES  # what it names, or `ORDER`
     level: int = -1  # of the folders that it names, in the paths of images
+    composed: tuple[Composed, ...] = ()  # of `COMPOSED`: the ways to do so, the likely one first
 
     def has(self, text: str) -> bool:
         """Return whether a text is the name or the path of an image that it names."""

@@ -28,6 +28,7 @@ from packer.sources.trees.shape import (
     Unpaired,
     enclosing,
     inside,
+    is_within,
     masks,
     may_be_masks,
     plain,
@@ -35,6 +36,7 @@ from packer.sources.trees.shape import (
 )
 from packer.words import are, choices, have, listed, many
 
+_LEVELS = 3  # of folders that may name a class
 _NAMED = 5  # files, each in a command
 
 
@@ -238,9 +240,22 @@ def refuse_doubtful_classes(
     has_others = names == nested and shape.images[folder]
     raise UnusableInput(
         f"{where}: {path} has no images, only the folders {listed(below)}, and either may be "
-        "the classes.",
-        choices(f"{where}/{path}", alone if has_others else {}),
+        "the classes." + " Choose:" * (not has_others),
+        choices(f"{where}/{path}", alone) if has_others else choices(where, _depths(shape, folder)),
     )
+
+
+def _depths(shape: Shape, folder: str) -> dict[str, tuple[str, ...]]:
+    """Return how many levels of the folders in one may name a class, with an example of each."""
+    own = len(folder.split("/")) if folder else 0
+    held = (path for path, count in shape.images.items() if count and is_within(path, folder))
+    paths = [path.split("/")[own:] for path in held if path != folder]
+    deepest, least = max(paths, key=len), min(map(len, paths))
+    found = {"Each folder that holds images is a class": ("--class-depth", "all")}
+    found = found if least < len(deepest) else {}
+    for depth in range(min(least, _LEVELS), 0, -1):
+        found[f"{'/'.join(deepest[:depth])} is a class"] = ("--class-depth", str(depth))
+    return found
 
 
 def _as_options(layout: Layout, shape: Shape) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """Kinds of names of folders and images: splits, counters, parts of a set, roles (pure)."""
 
 import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import pairwise
@@ -13,6 +14,16 @@ _ALIASES = {"training": "train", "testing": "test", "crossval": "val"} | {s: s f
 _BESIDE_SPLITS = frozenset(  # which are splits beside others, and alone mean nothing
     {"trainval", "dev", "eval", "pred", "extra", "holdout", "unlabeled", "unlabelled"}
 )
+_TRANSLATED = {  # without accents; Spanish, Portuguese, French, Italian, German, Chinese
+    word: split
+    for split, words in {
+        "train": "entrenamiento treino treinamento entrainement addestramento"
+        " 训练 训练集 訓練 訓練集",
+        "val": "validacion validacao validazione validierung 验证 验证集 校验集 驗證 驗證集",
+        "test": "prueba pruebas teste testes essai essais prova prufung 测试 测试集 測試 測試集",
+    }.items()
+    for word in words.split()
+}
 _SHORT = {"tr": "train", "te": "test"}  # which may be languages, if there are others
 _YEAR = re.compile(r"[_-]?\d{1,4}$")
 _SEPARATORS = re.compile(r"[_\-. ]+")
@@ -42,6 +53,7 @@ _PARTS = IMAGES | {  # what a set is divided into without a meaning
     *("chunk", "part", "batch", "shard", "folder", "dir", "directory", "block", "archive", "zip"),
     *("tar", "bucket", "data", "dataset", "ds", "subset", "fold", "video", "clip", "sequence"),
 }
+PARTS = "numbered parts of a set"
 _VIEWS = frozenset({"cam", "camera", "webcam", "view", "viewpoint", "sensor"})
 _TOKENS = re.compile(r"[^\W_]+")
 _COUNTER = re.compile(r"(.*?)(\d+)(\D*)", re.DOTALL)
@@ -65,9 +77,12 @@ def splits_of(names: Sequence[str]) -> dict[str, str]:
     ignored.
     """
     found = {name: split for name in names if (split := split_of(name))}
+    either = {name: split for name in names if (split := split_of(name) or translated(name))}
+    if len(set(either.values())) > 1 or (len(names) == 1 and set(either.values()) != {"test"}):
+        found = either  # alone, a word for test may be a class
     if any(split in SPLITS for split in found.values()):
         return found
-    for group in _apart(names, split_of):
+    for group in _apart(names, lambda token: split_of(token) or translated(token)):
         if len(group) > 1 and SPLITS.intersection(group.values()):
             return group
     for group in _apart(names, lambda token: _SHORT.get(token.lower(), "")):
@@ -92,6 +107,13 @@ def split_of(name: str) -> str:
     """Return the split that a name stands for by itself, "" for none."""
     word = _YEAR.sub("", name.lower())
     return _ALIASES.get(word, word if word in _BESIDE_SPLITS else "")
+
+
+def translated(name: str) -> str:
+    """Return the split that a word of another language than English stands for, "" for none."""
+    signs = unicodedata.normalize("NFKD", name.lower())
+    word = "".join(sign for sign in signs if not unicodedata.combining(sign))
+    return _TRANSLATED.get(word, "")
 
 
 def nearly_all(count: int) -> float:
@@ -177,11 +199,11 @@ def chunks(names: Sequence[str], images: Callable[[str], Iterable[tuple[str, str
     parts = [_PART.fullmatch(name) for name in names]
     words = {one[1].lower() for one in parts if one is not None}
     if all(parts) and len(words) == 1 and not _PARTS.isdisjoint(_TOKENS.findall(words.pop())):
-        return "numbered parts of a set"
+        return PARTS
     if all(map(str.isdecimal, names)) and len(set(map(len, names))) == 1 and min(names)[0] == "0":
         numbers = sorted(map(int, names))
         if not any(number % _STEP for number in numbers) and len(names[0]) > 2:
-            return "numbered parts of a set"
+            return PARTS
         if _run_on(sorted(names), images):
             return "numbered parts of a set, whose images are numbered throughout"
     if all(map(_HEX.fullmatch, names)) and len(set(map(len, names))) == 1 and len(names[0]) <= 3:

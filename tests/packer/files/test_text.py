@@ -1,3 +1,4 @@
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,32 @@ def test_words_of_other_scripts_are_not_taken_for_latin_1(
         open_text(Watched.of(tmp_path / "x.csv"))
     with pytest.raises(UnicodeDecodeError):
         decoded((tmp_path / "x.csv").read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("words", "encoding", "said"),
+    [
+        ("文件 类别 猫 狗 鸟类 动物", "gbk", "be GB18030"),
+        ("ねこ いぬ", "shift_jis", "be CP932"),
+        ("画像 猫 犬 鳥", "shift_jis", "be CP932"),
+        ("ねこ 猫の写真", "euc_jp", "be EUC-JP"),
+        ("고양이 강아지 동물", "euc-kr", "be CP949 or GB18030"),
+        ("圖片 類別 貓 狗", "big5", "be BIG5"),
+        ("кошка Собака", "cp1251", "be CP1251"),
+        ("КОШКА СОБАКА", "cp1251", "be CP1251"),
+        ("кошка собака", "koi8_r", "be KOI8-R"),
+        ("γάτα σκύλος", "cp1253", "be CP1253"),
+    ],
+)
+def test_the_encoding_to_convert_from_is_named(
+    tmp_path: Path, words: str, encoding: str, said: str
+) -> None:
+    (tmp_path / "x.csv").write_bytes(f"name,label\na.jpg,{words}\n".encode(encoding))
+    with pytest.raises(UnusableInput, match=rf"{said}.*iconv -f {said.split()[1]} ") as refused:
+        open_text(Watched.of(tmp_path / "x.csv"))
+    line = str(refused.value).partition(": iconv")[2]
+    subprocess.run(f"iconv{line}", shell=True, check=True)
+    assert (tmp_path / "x.csv").read_text("utf-8") == f"name,label\na.jpg,{words}\n"
 
 
 def test_damaged_words_of_other_scripts_in_utf_8_are_not_taken_for_another_encoding(

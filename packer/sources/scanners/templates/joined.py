@@ -195,7 +195,8 @@ class Joined:
             if rows.are_many:
                 own = _of_many(rows, [row, *bound.further.get(number, ())])
                 own[ROWS] = found.pop(ROWS, []) + own[ROWS]  # of several lists
-            _merge(found, own, rows.where(row))
+            same = {name for name in bound.shared if name in found}  # which found the row
+            _merge(found, {n: own[n] for n in own if n not in same}, rows.where(row))
         for ordered in self._ordered:
             rows, row = ordered.rows, ordered.row_of[number]
             _merge(found, rows[row], rows.where(row))

@@ -27,11 +27,17 @@ Images = Callable[
 ]  # their paths, and the fields of these
 _LOOKED_AT = 1000  # images, for what all names share
 _LONG = re.compile(r"(?<!\d)\d{5,}$")
+_ZEROS = re.compile(r"(?<![\d.])0+(?=\d)")
 
 
 def as_numbers(fields: Mapping[str, Any]) -> dict[str, str]:
     """Return the values with their numbers in one form."""
     return {name: as_number(str(value)) for name, value in fields.items()}
+
+
+def as_part(value: Any) -> str:
+    """Return a value as it is compared with a part of a name: 4 is ``04``, and P4 is ``P04``."""
+    return _ZEROS.sub("", as_number(str(value)))
 
 
 class Forms:
@@ -46,9 +52,11 @@ class Forms:
         if tuple(shared) not in self._found:
             self._found[tuple(shared)] = self._indexed(shared)
         text = str(values[KEY])
-        form = as_number(text)
+        known, form = self._found[tuple(shared)], as_number(text)
+        if shared and (found := list(known.numbers(_hash(as_part(text), values, shared)))):
+            return found
         form = form if form.isdigit() else as_number(_stem(text))
-        return list(self._found[tuple(shared)].numbers(_hash(form, values, shared)))
+        return list(known.numbers(_hash(form, values, shared)))
 
     @cached_property
     def _affixes(self) -> list[tuple[str, str]]:
@@ -57,7 +65,8 @@ class Forms:
     def _indexed(self, shared: Sequence[str]) -> HashIndex:
         hashes, numbers = array("Q"), array("q")
         for number, (path, fields) in enumerate(self._images()):
-            for form in set(self._forms(_stem(path))):
+            of_key = {as_part(fields[KEY])} if shared else set()  # as {patient}_{key} divides names
+            for form in {*self._forms(_stem(path)), *of_key}:
                 hashes.append(_hash(form, fields, shared))
                 numbers.append(number)
         return HashIndex(hashes, numbers)
@@ -76,7 +85,7 @@ def _stem(path: str) -> str:
 
 
 def _hash(form: str, fields: Mapping[str, Any], shared: Sequence[str]) -> int:
-    return name_hash("\0".join((form, *(as_number(str(fields.get(name, ""))) for name in shared))))
+    return name_hash("\0".join((form, *(as_part(fields.get(name, "")) for name in shared))))
 
 
 def is_in_order(rows: Rows, shared: Sequence[str]) -> bool:
@@ -114,7 +123,7 @@ class InOrder:
         found = defaultdict(list)
         count = 0
         for count, (path, fields) in enumerate(images(), 1):
-            found[_group(fields, self._shared)].append((_natural(path), count - 1))
+            found[_group(fields, self._shared)].append((natural(path), count - 1))
         lines = defaultdict(list)
         for row in range(len(self.rows)):
             lines[_group(self.rows[row], self._shared)].append(row)
@@ -135,7 +144,7 @@ class InOrder:
                 self.row_of[number] = row
 
 
-def _natural(path: str) -> list[tuple[int, str]]:
+def natural(path: str) -> list[tuple[int, str]]:
     """Return what sorts paths as people do: 2 before 10."""
     parts = re.split(r"(\d+)", path)
     return [(int(part), "") if at % 2 else (0, part) for at, part in enumerate(parts)]

@@ -23,13 +23,13 @@ from packer.sources.scanners.templates.places import (
     of_rows,
     repeats,
 )
+from packer.sources.scanners.templates.records import SIGNS, records_in
 from packer.sources.scanners.templates.template import KEY
 from packer.sources.tables.names import IMAGE, LABEL, SPLIT, may_be_split
 from packer.sources.trees.names import splits_of
 from packer.sources.trees.shape import plain
-from packer.sources.trees.walk import DELIMITERS, is_named_as_image
+from packer.sources.trees.walk import is_named_as_image
 
-_DELIMITERS = (",", "\t", ";", "|")
 _BETWEEN = (": ", " = ", "=", None)  # the parts of a line
 _FEW = 1000  # records that are looked at for their fields
 _SHARE = 0.5  # of the records that must name an image
@@ -69,36 +69,30 @@ def form_of(path: str, text: str, names: Names, split: str = "") -> str | None:
 
 def in_order(path: str, text: str) -> str | None:
     """Return the value of ``--labels`` that reads a file of values in the order of images."""
-    suffix = os.path.splitext(path)[1].lower()
-    if suffix == ".json":
-        try:
-            content = json.loads(text)
-        except (ValueError, RecursionError):
-            return None
-        where = ""
-        if isinstance(content, dict):
-            lists = [name for name, value in content.items() if isinstance(value, list)]
-            if len(lists) != 1 or "." in lists[0]:
-                return None
-            where, content = f"#{lists[0]}", content[lists[0]]
-        if not isinstance(content, list) or not content:
-            return None
-        if all(isinstance(one, dict) for one in content):
-            fields = _fields(content, ())
-            return fields and f"{path}{where}: {fields}"
-        return f"{path}{where}: {{{_role(content, path)}}}"
-    lines = [line for line in text.splitlines() if line.strip()]
-    for sign in _DELIMITERS if _is_head(lines[0]) else ():
-        rows = list(csv.reader(lines, delimiter=sign))
-        is_table = suffix in DELIMITERS or any(re.search(r"\d", cell) for cell in rows[1])
-        if is_table and len({len(row) for row in rows}) == 1:
-            fields = _fields([dict(zip(rows[0], row, strict=True)) for row in rows[1:]], ())
-            return fields and f"{path}: {fields}"
-    return f"{path}: {{{_role(lines, path)}}}"
+    where, content = records_in(path, text)
+    if content is None:
+        return None
+    if all(isinstance(one, dict) for one in content):
+        fields = _fields(content, ())
+        return fields and f"{path}{where}: {fields}"
+    return f"{path}{where}: {{{_role(content, path)}}}"
 
 
-def _is_head(line: str) -> bool:
-    return not re.search(r"\d", line) and bool(re.fullmatch(r"[\w\s,;|\t.()/-]+", line))
+def composed(path: str, text: str, columns: Sequence[str]) -> tuple[str, Mapping[str, str]] | None:
+    """Return the value of ``--labels`` for a table whose `columns` name an image together.
+
+    The last of them is the key. The fields of all columns are returned, too.
+    """
+    where, records = records_in(path, text)
+    *others, last = columns
+    groups = [tuple(str(one.get(name)) for name in columns) for one in records or ()]
+    are_many = len({*groups}) < len({json.dumps(one, sort_keys=True) for one in records or ()})
+    fields = _fields(records, (), has_label=not are_many) if records else None
+    if fields is None:
+        return None
+    names = {column: name for name, column in re.findall(r"\{(\w+)[?+]*:([^}]*)\}", fields)}
+    key = f"{{{KEY}{'+' * are_many}:{last}}}"
+    return f"{path}{where}: {key} {fields}", {name: names[name] for name in others} | {last: KEY}
 
 
 def _role(values: Sequence[Any], path: str) -> str:
@@ -262,7 +256,7 @@ def _beside(
 def _of_lines(text: str, split: str, names: Names, stem: str) -> str | None:
     """Return the form of a list: of a table with a line of names, or of fields by their places."""
     lines = [line for line in text.splitlines() if line.strip() and not COMMENT.match(line)]
-    for sign in _DELIMITERS:
+    for sign in SIGNS:
         rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=sign)]
         width = len(rows[0]) if rows else 0
         is_table = width > 1 and all(len(row) == width for row in rows)
