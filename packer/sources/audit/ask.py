@@ -6,7 +6,16 @@ from glob import escape
 
 from packer.errors import UnusableInput
 from packer.options.declared import SourceOptions
-from packer.sources.audit import contradictions, copies, divided, endings, named, parts, scenes
+from packer.sources.audit import (
+    contradictions,
+    copies,
+    counted,
+    divided,
+    endings,
+    named,
+    parts,
+    scenes,
+)
 from packer.sources.audit.outcome import AS_READ, Outcome, Question
 from packer.sources.evidence.scanned import Reading, scanned
 from packer.sources.trees.outright import by_templates, without
@@ -15,11 +24,13 @@ from packer.words import choices, listed
 _MOST = 20_000  # samples of a source whose commands are tried
 QUESTIONS: tuple[Callable[[Outcome], Question | None], ...] = (
     divided.partly_split,
+    divided.same_splits,
     contradictions.other_splits,
     contradictions.other_classes,
     copies.same_names,
     copies.copied_folder,
     scenes.scenes,
+    counted.counted_parts,
     parts.parallel_folders,
     endings.masks_alone,
     divided.domains,
@@ -29,6 +40,7 @@ QUESTIONS: tuple[Callable[[Outcome], Question | None], ...] = (
     divided.deeper_folders,
     divided.nested_classes,
     copies.copied_class,
+    copies.contradictions,
     divided.strange_class,
     divided.single_samples,
     named.labels_in_names,

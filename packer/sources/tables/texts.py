@@ -62,6 +62,7 @@ class Evidence:
     reason: str = ""  # why it annotates images, if it names none
     kind: str = NAMES  # what it names, or `ORDER`
     level: int = -1  # of the folders that it names, in the paths of images
+    table: str = "file,label,split"  # the columns of a CSV to which it can be converted
 
     def has(self, text: str) -> bool:
         """Return whether a text is the name or the path of an image that it names."""
