@@ -42,10 +42,10 @@ _Names = Mapping[int, str]
 
 @dataclass(frozen=True)
 class ClassNames:
-    """The names of numbers, and the file that has them."""
+    """The names of numbers, and the files that have them."""
 
     where: Path  # the source
-    path: str  # in it
+    paths: tuple[str, ...]  # in it
     names: _Names
 
     def of(self, classes: Sequence[str]) -> tuple[str, ...]:
@@ -61,18 +61,20 @@ class ClassNames:
 
     @property
     def remark(self) -> str:
-        return f"{self.path} has the names of {many(len(self.names), 'class')}, which are numbers."
+        return (
+            f"{self.paths[0]} has the names of {many(len(self.names), 'class')}, which are numbers."
+        )
 
     def note(self, listing: SampleTable, tree: Tree | None) -> None:
-        """Report the file as read, so that it is no evidence of something else.
+        """Report the files as read, so that they are no evidence of something else.
 
         Names of what is skipped are relative to `tree`.
         """
         reason = "dataset.json has its names of the classes"
         root = tree.root if tree else self.where
-        own = os.path.relpath(self.where / self.path, root)
+        own = {os.path.relpath(self.where / path, root) for path in self.paths}
         listing.skipped = [
-            replace(item, reason=reason, ignored=True) if item.name == own else item
+            replace(item, reason=reason, ignored=True) if item.name in own else item
             for item in listing.skipped
         ]
 
@@ -106,11 +108,13 @@ def names_of_masks(tree: Tree | None, files: Reader, listing: SampleTable) -> Cl
 def _only(tree: Tree, fits: Any, numbers: Collection[int]) -> ClassNames | None:
     """Return the names that fit, if all files that have such agree."""
     found = [
-        ClassNames(tree.root, path, names)
+        (path, names)
         for path in islice(_candidates(tree), _FILES)
         for names in islice((names for names in _names_in(tree, path, numbers) if fits(names)), 1)
     ]
-    return found[0] if found and all(one.names == found[0].names for one in found) else None
+    if not found or any(names != found[0][1] for _, names in found):
+        return None
+    return ClassNames(tree.root, tuple(path for path, _ in found), found[0][1])
 
 
 def _candidates(tree: Tree) -> Iterator[str]:
