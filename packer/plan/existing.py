@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from packer.errors import EXAMPLES, WrongOption
+from packer.plan.moved import Stored
 from packer.samples.table import SampleTable
 from packer.words import Message, have, option
 from reader.format import Index, Manifest
@@ -109,6 +110,18 @@ class ExistingSamples:
                 option("overwrite", True),
                 ".",
             )
+
+    def gone(self, seen: Digests) -> list[Stored]:
+        """Return the images of the samples that are not among those `seen` in the source."""
+        found, rows = list[Stored](), np.flatnonzero(~np.isin(self.digests, seen))
+        for shard in np.unique(self._shards[rows]).tolist():
+            index, path = Index(self._paths[shard], mapped=False), self._paths[shard]
+            own = rows[self._shards[rows] == shard] - np.searchsorted(self._shards, shard)
+            named = ("offset", "size", "crc32", "height", "width")
+            spans = zip(*(index.columns[name][own].tolist() for name in named), strict=True)
+            for row, span in zip(own.tolist(), spans, strict=True):
+                found.append(Stored(index.key(row), path.with_suffix(".tar"), *span))
+        return found
 
     def _keys(self, rows: NDArray[np.int64]) -> list[str]:
         found = []

@@ -4,6 +4,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import xxhash
 
 from packer.errors import NothingToPack, UnusableInput, WrongOption
@@ -31,8 +32,10 @@ from packer.sources.audit.ask import ask
 from packer.sources.audit.outcome import Outcome
 from packer.sources.evidence.evidence import refuse_evidence
 from packer.sources.proposals.complete import commands_for
+from packer.sources.readings.class_names import names_of_labels, names_of_masks
 from packer.sources.readings.detect import read
 from packer.sources.readings.mask_colors import find_mask_colors
+from packer.sources.trees.find import tree_at
 from packer.storage.dataset import Finished
 from packer.storage.source import LocalSource
 from packer.words import Message, have, option
@@ -83,8 +86,12 @@ def _prepare(
     order = list(source.classes)
     if classes == NUMERIC:
         order = by_number(order, reading.what)
+    whole = tree_at(path, options.ignore) if path and classes is None else None
+    named = names_of_labels(whole, order) if order else None
     if base is not None and order:
-        order = list(dict.fromkeys((*base.classes, *order)))
+        known = named.numbers_of(base.classes) if named else base.classes
+        named = named if known != list(base.classes) else None
+        order = list(dict.fromkeys((*known, *order)))
     if order != list(source.classes):  # opening may survey it anew
         source = reading.open(order)
     if source.files.late and source.files.late.keyed:
@@ -102,6 +109,14 @@ def _prepare(
     unread: tuple[str, ...] = ()
     if path is not None:
         listing = scanned.listing
+        if not source.classes:
+            labels = set(np.unique(listing.labels).tolist())
+            named = names_of_labels(whole, (), labels)
+            if labels == {-1}:
+                named = names_of_masks(whole, scanned.files, listing)
+            named = named if not base or (named and named.of(()) == base.classes) else None
+        if named:
+            named.note(listing, getattr(source, "tree", None))
         unread, adopted = refuse_evidence(source, listing, path, options, sentence)
         if adopted is not None:
             how = arranged, policy, progress, classes, onto
@@ -114,6 +129,11 @@ def _prepare(
         scanned = replace(scanned, colors=colors, remarks=scanned.remarks + of_colors)
         if base is None and not (options.chooses_layout or options.ignore):
             refuse_disjoint(listing, scanned.classes, given.name, scanned.facts.outright)
+        if named:
+            remarks_of_names = (*scanned.remarks, named.remark)
+            names = named.of(source.classes and scanned.classes)
+            scanned = replace(scanned, classes=names, remarks=remarks_of_names)
+            sentence = summary(reading.what, scanned)
     if origin is not None:
         origin.check()  # else it has gone while it was listed
     if given.version:

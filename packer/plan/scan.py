@@ -12,6 +12,7 @@ from packer.errors import BadImage, WrongOption
 from packer.keys import split_of
 from packer.options.declared import Arrangement
 from packer.plan.existing import Digests, ExistingSamples, column, digest
+from packer.plan.moved import refuse_moved
 from packer.plan.stratify import stratify
 from packer.progress import Advance, Progress
 from packer.samples.outside import made_in
@@ -100,6 +101,9 @@ def scan(
         listing = listing.take(np.flatnonzero(~np.isin(digests[kept], existing.digests)))
         listing.skipped = skipped
         names = classes or numbered(listing.labels.tolist())
+        if not is_late and len(listing):
+            is_other = not np.isin(digests[kept], existing.digests).any()
+            refuse_moved(existing.gone(digests), listing, files, is_other=is_other)
     if shares:
         remarks += stratify(listing, shares, names, existing)
     return Scanned(facts, files, listing, names, fingerprint, remarks)

@@ -138,11 +138,15 @@ def _load(file: Any, run: Run) -> Work | None:
 
 
 def _by_shards(work: Work) -> Work:
-    """Put samples into the order of the shards, and leave out what is ignored."""
+    """Put samples into the order of the shards, and leave out what only the scan needs.
+
+    That are ignored files, and what remarks on samples without labels are made of.
+    """
     listing, plan = work.scanned.listing.take(work.plan.order), work.plan
     listing.skipped = [item for item in work.scanned.listing.skipped if not item.ignored]
+    facts = replace(work.scanned.facts, unlabelled=tuple)
     return replace(
         work,
-        scanned=replace(work.scanned, listing=listing),
+        scanned=replace(work.scanned, listing=listing, facts=facts),
         plan=replace(plan, order=np.arange(len(plan.order)), spans=plan.spans[plan.order]),
     )

@@ -9,6 +9,7 @@ from packer.options.declared import SourceOptions
 from packer.sources.audit import (
     contradictions,
     copies,
+    counted,
     divided,
     endings,
     named,
@@ -24,11 +25,13 @@ from packer.words import choices, listed
 _MOST = 20_000  # samples of a source whose commands are tried
 QUESTIONS: tuple[Callable[[Outcome], Question | None], ...] = (
     divided.partly_split,
+    divided.same_splits,
     contradictions.other_splits,
     contradictions.other_classes,
     copies.same_names,
     copies.copied_folder,
     scenes.scenes,
+    counted.counted_parts,
     parts.parallel_folders,
     endings.masks_alone,
     split_words.splits_in_names,
@@ -39,6 +42,7 @@ QUESTIONS: tuple[Callable[[Outcome], Question | None], ...] = (
     divided.deeper_folders,
     divided.nested_classes,
     copies.copied_class,
+    copies.contradictions,
     divided.strange_class,
     divided.single_samples,
     named.labels_in_names,

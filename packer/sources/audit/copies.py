@@ -1,20 +1,28 @@
 """Folders that hold the same images as others, or have the same name (pure)."""
 
+import re
 import unicodedata
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from glob import escape
 
 import numpy as np
 
-from packer.sources.audit.outcome import AS_READ, Outcome, Question
+from packer.sources.audit.outcome import AS_READ, Outcome, Question, Seen, within
 from packer.sources.trees.names import are_counters, is_role, nearly_all
 from packer.sources.trees.shape import plain
-from packer.words import listed
+from packer.words import are, listed, many
 
 _LEAST, _NEARLY = 3, 0.9  # files of both, and their share of the fewer
 _MOST = 500  # folders that are compared
 _COMPARED = 5  # files of a folder, and those of one size in another
 _LOOKED_AT = 5  # folders whose files are compared
+_READ = 400  # files whose bytes are compared
+_NAMED = 8  # images, each in a command
+_OLD = frozenset(  # words for folders of copies
+    {"old", "older", "backup", "bak", "copy", "copies", "archive", "archived", "tmp", "temp"}
+    | {"trash", "deleted", "duplicates", "dup", "dups", "originals", "unsorted", "previous"}
+)
 _SHARED = 8  # folders with files of one size, beyond which the size says nothing
 
 
@@ -75,7 +83,9 @@ def copied_class(outcome: Outcome) -> Question | None:
     held_by = np.bincount(np.unique(np.stack([files, folders]), axis=1)[0])
     is_shared = ((held_by > 1) & (held_by <= _SHARED))[files]
     each, own = (np.bincount(some, minlength=len(names)) for some in (folders[is_shared], folders))
-    whole = np.flatnonzero((each >= _LEAST) & (each >= _NEARLY * own)).tolist()
+    are_old = np.array([not _OLD.isdisjoint(re.findall("[a-z]+", n.lower())) for n in names])
+    are_copies = (each >= _LEAST) & (each >= _NEARLY * own)
+    whole = np.flatnonzero(are_copies | (are_old & (each > 0) & (2 * each >= own))).tolist()
     for folder in sorted(whole, key=lambda at: (-len(names[at]), at))[:_LOOKED_AT]:
         name, found, contents = names[folder], set[str](), set[bytes | None]()
         some = np.flatnonzero(is_shared & (folders == folder))
@@ -86,9 +96,9 @@ def copied_class(outcome: Outcome) -> Question | None:
             same = [n for n in beside[:_SHARED] if outcome.read(seen[n].number) == content]
             found.add(names[folders[same[0]]] if same else "")
             contents.add(content)
-        if "" in found or None in contents or len(contents) < 2:
+        if "" in found or None in contents or (len(contents) < 2 and not are_old[folder]):
             continue  # all of one picture are no copies
-        if len(found) == 1 and not _is_named_after(name, *found):
+        if len(found) == 1 and not (are_old[folder] or _is_named_after(name, *found)):
             continue  # class folders may share images
         return Question(
             f"{each[folder]} files in {name} have the sizes of files in {listed(sorted(found))}, "
@@ -96,6 +106,60 @@ def copied_class(outcome: Outcome) -> Question | None:
             {"It is a copy": ("--ignore", f"**/{name}/**"), "It is a class": AS_READ},
         )
     return None
+
+
+def contradictions(outcome: Outcome) -> Question | None:
+    """Some images are in two classes: their labels contradict each other.
+
+    Nothing is asked where the images of all classes are the same, or all images are.
+    """
+    if outcome.kind not in ("folder", "table") or not outcome.has_labels:
+        return None
+    same, others = _in_several(outcome)
+    sets = {frozenset(one.label for one in some) for some in same}
+    if not same or (len(same) > others and len(sets) < 2):
+        return None
+    above = within(outcome.prefix or "")
+    pairs = [
+        " and ".join(f"{above}{one.name} ({outcome.classes[one.label]})" for one in some[:2])
+        for some in same[:2]
+    ]
+    readings: dict[str, Sequence[str]] = {}
+    if len(sets) == 1 and len(same) <= _NAMED and outcome.kind == "folder":
+        for label in sorted(*sets):
+            wrong = [one for some in same for one in some if one.label != label]
+            ignoring = [w for one in wrong for w in ("--ignore", f"{above}{escape(one.name)}")]
+            readings[f"Their class is {outcome.classes[label]}"] = ignoring
+    readings["Each is right: they are samples of both classes"] = AS_READ
+    return Question(
+        f"{many(len(same), 'image')} {are(len(same))} in more than one class: "
+        f"{'; '.join(pairs)} have the same bytes.",
+        readings,
+    )
+
+
+def _in_several(outcome: Outcome) -> tuple[list[list[Seen]], int]:
+    """Return the samples of each image that has several classes, and how many others have one.
+
+    Files of one size are compared, those of one name first, up to a limit.
+    """
+    sizes, classes = outcome.listing.sizes, len(outcome.classes)
+    alike: dict[object, list[Seen]] = defaultdict(list)
+    for one in outcome.seen:
+        if 0 <= one.label < classes:
+            alike[one.ext.lower(), int(sizes[one.number])].append(one)
+    groups = [some for some in alike.values() if len({one.label for one in some}) > 1]
+    groups.sort(key=lambda some: (len({one.stem for one in some}) == len(some), len(some)))
+    same, read = [], 0
+    for some in groups:
+        if (read := read + len(some)) > _READ:
+            break
+        contents: dict[object, list[Seen]] = defaultdict(list)
+        for one in some:
+            contents[outcome.read(one.number)].append(one)
+        contents.pop(None, None)
+        same += [each for each in contents.values() if len({one.label for one in each}) > 1]
+    return same, len(outcome.seen) - sum(map(len, same))
 
 
 def _is_named_after(name: str, other: str) -> bool:

@@ -8,17 +8,26 @@ from collections.abc import Sequence
 import numpy as np
 
 from packer.sources.audit.outcome import AS_READ, Outcome, Question
-from packer.sources.trees.names import PARTS, are_counters, chunks, nearly_all, splits_of
+from packer.sources.trees.names import (
+    PARTS,
+    are_counters,
+    chunks,
+    nearly_all,
+    split_of,
+    splits_of,
+)
 from packer.sources.trees.outright import by_templates, literal
 from packer.sources.trees.shape import IMAGES, may_be_masks, plain
 from packer.sources.trees.walk import names_an_image
 from packer.words import listed, many
 
+_SAME = {"valid": "val", "validation": "val"}
 _SPLITS = ("train", "test", "val", "valid", "validation")
 _FEW, _FEWER = 0.1, 0.5  # of the samples that most classes have
 _FEWEST = 2  # samples that most classes have, beside which others are strange
 _BALANCED = 2  # times the samples that the smallest class has
 _SEVERAL = 8  # classes: of so many, most have more than one sample
+_CAMERA = "DCIM"  # the folder of all pictures of a camera
 _ASIDE = frozenset(  # what holds pictures about a dataset, or of programs
     {"docs", "doc", "assets", "figures", "figure", "figs", "fig", "media", "readme", "static"}
     | {"screenshots", "teaser", "logo", "logos", "demo", "demos", "resources", "website", "paper"}
@@ -82,6 +91,9 @@ def numbered_parts(outcome: Outcome) -> Question | None:
     for one in outcome.seen:
         below["".join(one.folders[:1])].append(("/".join(one.folders), one.stem))
     what = chunks(outcome.names, below.__getitem__) if outcome.label_depth else ""
+    above = "/".join([*outcome.where.parts, *filter(None, [outcome.prefix]), *outcome.top])
+    if outcome.label_depth and len(outcome.names) > 1 and above.endswith(f"/{_CAMERA}"):
+        what = "the folders of a camera"
     if not what:
         return None
     readings = {"Folders mean nothing": ("--as", "flat"), "They are classes": AS_READ}
@@ -224,6 +236,26 @@ def partly_split(outcome: Outcome) -> Question | None:
         f"{others}: a Loader of a split would not read them.",
         {"They have none": AS_READ},
     )
+
+
+def same_splits(outcome: Outcome) -> Question | None:
+    """Two splits have the same meaning: ``val`` and ``valid``, or ``Train`` and ``train``."""
+    alike: dict[str, list[str]] = defaultdict(list)
+    for name in sorted(outcome.listing.by_split()):
+        alike[_SAME.get(split := split_of(name), split)].append(name)
+    same = next((names for split, names in alike.items() if split and names[1:]), None)
+    if same is None or outcome.is_divided:
+        return None
+    one = "val" if "val" in same else same[-1]
+    end = "{label}/{key}" if outcome.label_depth == 1 else "{key}"
+    ways = [
+        f"{{split={one if split in same else split}}}{start}{end}"
+        for split, start in outcome.starts.items()
+    ]
+    readings: dict[str, Sequence[str]] = {"Each is a split of its own": AS_READ}
+    if outcome.kind == "folder" and outcome.label_depth < 2 and not outcome.listing.members:
+        readings = {f"They are one split, {one}": by_templates(ways), **readings}
+    return Question(f"the splits {listed(same)} have names of one meaning.", readings)
 
 
 def only_class(outcome: Outcome) -> Question | None:

@@ -82,7 +82,7 @@ def refusal(
         f"\nTo ignore {one_or_all}, type: ",
         command(src, *(word for glob in globs for word in ("--ignore", glob))),
         f"\nTo convert {one_or_all}, write a CSV beside the images: a header such as "
-        "file,label,split, and one line for each image.",
+        f"{found[0].table}, and one line for each image.",
         _by_pandas(tree.root / found[0].paths[0]),
     )
 

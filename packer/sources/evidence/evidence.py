@@ -24,6 +24,8 @@ from packer.sources.evidence.classes import ClassNumbers
 from packer.sources.evidence.composed import Compositions
 from packer.sources.evidence.folders import Folders
 from packer.sources.evidence.gathered import few_of, remarks_on, texts_of
+from packer.sources.evidence.grouped import grouped
+from packer.sources.evidence.joined_ids import joined_ids
 from packer.sources.evidence.lists import without_split
 from packer.sources.evidence.named_text import Decision
 from packer.sources.evidence.readings import readings
@@ -159,6 +161,10 @@ def find_evidence(
             decisions.append((text, decision))
             if decision.are_checksums:
                 judged.update(text.paths)
+            of_groups = grouped(text, packed, known, are_plain=are_plain)
+            if of_groups and (one is None or of_groups.count > one.count):
+                one = of_groups
+        one = one or joined_ids(text, packed)
         own_counts = _own_counts(text.paths[0], counts)
         one = one or compositions.named_by(text)
         one = one or in_order(text, {**own_counts, packed.count: f"{packed.count:,} images"})

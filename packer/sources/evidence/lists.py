@@ -7,7 +7,7 @@ gives the labels, or none.
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -26,7 +26,7 @@ from packer.sources.tables.texts import (
     folder_of,
     text_of,
 )
-from packer.sources.trees.names import splits_of
+from packer.sources.trees.names import are_named_after, splits_of
 from packer.sources.trees.tree import Tree
 
 _WHOLE = 1 << 26  # bytes of a file for which a template is proposed
@@ -80,8 +80,13 @@ def _text(tree: Tree, one: Evidence) -> str | None:
     return data.decode("utf-8", "replace") if data else None
 
 
-def lists_of(found: Sequence[Evidence], tree: Tree, src: Path, images: int) -> Iterator[Lists]:
-    """Yield the lists of all texts; none if one of them has no template."""
+def lists_of(
+    found: Sequence[Evidence], tree: Tree, src: Path, images: int, classes: Collection[str]
+) -> Iterator[Lists]:
+    """Yield the lists of all texts; none if one of them has no template.
+
+    Lists that are named after `classes`, or folders, are not those of splits.
+    """
     stems = [_stem(one.paths[0]) for one in found]
     found = [each for one in found for each in _single(one)]
     alike: dict[object, list[Evidence]] = {}
@@ -90,7 +95,7 @@ def lists_of(found: Sequence[Evidence], tree: Tree, src: Path, images: int) -> I
         alike.setdefault(kind if one.kind != ORDER else one.paths, []).append(one)
     each = []
     for group in alike.values():
-        together = list(_together(group, tree, src)) if group[1:] else []
+        together = list(_together(group, tree, src, classes)) if group[1:] else []
         forms = [together] if together else [list(_forms(one, tree, src, stems)) for one in group]
         counts = [sum(one.count for one in group)] if together else [one.count for one in group]
         counts = counts if group[0].kind != ORDER else [images]
@@ -114,7 +119,9 @@ def lists_of(found: Sequence[Evidence], tree: Tree, src: Path, images: int) -> I
                 continue  # a name has one template
             way = "".join(ways)
             for at, texts in enumerate(map(_with_splits, each_text)):
-                if sum(one.images for one in some) <= images and (divided := _divided(texts)):
+                if sum(one.images for one in some) <= images and (
+                    divided := _divided(texts, classes)
+                ):
                     is_clear = False  # each names other images, and its name may be their split
                     yield Lists(divided, is_clear=False, level=level, way=way)
                 yield Lists(texts, is_clear=is_clear and not at, level=level, way=way)
@@ -157,8 +164,10 @@ def _with_one_label(lists: Sequence[Sequence[str]], are_flags: bool) -> Iterator
         yield renamed
 
 
-def _together(group: Sequence[Evidence], tree: Tree, src: Path) -> Iterator[Lists]:
-    """Yield the template of lists of one form, each of another split."""
+def _together(
+    group: Sequence[Evidence], tree: Tree, src: Path, classes: Collection[str]
+) -> Iterator[Lists]:
+    """Yield the template of lists of one form, each of another split or of a class."""
     texts = [_text(tree, one) or "" for one in group]
     heads = {text.split("\n", 1)[0] for text in texts}
     rest = texts[1:]
@@ -181,6 +190,8 @@ def _together(group: Sequence[Evidence], tree: Tree, src: Path) -> Iterator[List
         between = "" if form.startswith("#") else ": "
         pairs = zip(paths, splits, strict=True)
         found = tuple(f"{path}{between}{form} {{split={split}}}" for path, split in pairs)
+        if are_named_after(splits, classes):
+            found = tuple(f"{path}{between}{form}" for path in paths)
         yield Lists(found, is_clear=not _UNCLEAR.search(form), level=level)
 
 
@@ -224,12 +235,13 @@ def _with_splits(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(t if "{split" in t else f"{t} {{split={one}}}" for t, one in pairs)
 
 
-def _divided(texts: Sequence[str]) -> tuple[str, ...]:
+def _divided(texts: Sequence[str], classes: Collection[str]) -> tuple[str, ...]:
     """Return lists of one form, without splits, with their names as these: seen and unseen."""
     stems = [_stem(text.partition(": ")[0].rstrip("?")) for text in texts]
     are_alike = len({text.partition(": ")[2] for text in texts}) == 1
     are_names = len({*stems}) > 1 and all(re.fullmatch(r"[^\W\d]+", stem) for stem in stems)
-    if not are_alike or not are_names or "{split" in "".join(texts):
+    is_of_classes = are_named_after(stems, classes)
+    if not are_alike or not are_names or is_of_classes or "{split" in "".join(texts):
         return ()
     return tuple(f"{text} {{split={stem}}}" for text, stem in zip(texts, stems, strict=True))
 

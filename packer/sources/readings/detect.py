@@ -200,7 +200,8 @@ def _explained(candidate: Candidate) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UnusableInput(f"{candidate.path} cannot be read: {error.strerror}.") from error
+        where = error.filename or candidate.path
+        raise UnusableInput(f"{where} cannot be read: {error.strerror}.") from error
     except Ambiguous as error:
         chosen = choices(candidate.path, error.readings)
         raise UnusableInput(error.message, " Choose:" * bool(chosen), chosen) from error

@@ -15,6 +15,7 @@ from typing import Any
 
 from packer.errors import Ambiguous, BadImage, UnusableInput
 from packer.samples.labels import MAX_CLASSES, class_order
+from packer.sources.tables.vectors import VECTOR, are_vectors, classes_in, fractions_in, is_one_hot
 from packer.sources.trees.shape import plain
 from packer.words import Message, option
 
@@ -39,11 +40,16 @@ _SET = frozenset({"1", "1.0", "true"})
 
 
 def label_text(value: Any) -> str:
-    """Return a label's text, "" for none; a number's decimal digits, a bool's as CSV has it."""
+    """Return a label's text, "" for none; a number's decimal digits, a bool's as CSV has it.
+
+    Of a list of 0 and one 1, it is the number of the place.
+    """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
+    if is_one_hot(value):
+        (value,) = classes_in(str(value))
     if not isinstance(value, (str, int)):
         raise BadImage(f"its label is neither a name nor a whole number: {str(value)[:80]!r}")
     text = clean(value) if isinstance(value, str) else str(value)
@@ -146,11 +152,21 @@ def _whole(number: str) -> str:
 def separator_of(texts: Collection[str], column: str, chosen: str | None, where: object) -> str:
     """Return the separator of several labels of an image; "" if each image has one.
 
-    A cell is one label unless the caller passes a separator, or all cells are lists. It raises
-    Ambiguous where cells look like several labels.
+    A cell is one label unless the caller passes a separator, or all cells are lists or vectors. It
+    raises Ambiguous where cells look like several labels.
     """
     if chosen is not None:
         return "" if chosen == NONE else chosen
+    if are_vectors(texts):
+        return VECTOR
+    if example := fractions_in(texts):
+        raise Ambiguous(
+            f"{where}: {example!r} in the column {column!r} is a list of numbers with fractions, "
+            "which is no class. To store it in each sample's json, pass ",
+            option("label_column", NONE),
+            ".",
+            readings={"Store them in each sample's json": ("--label-column", NONE)},
+        )
     if texts and all(listed_labels(text) is not None for text in texts):
         return LIST
     for separator in _SEPARATORS:
@@ -204,6 +220,8 @@ def _looks_like_several(
 
 def labels_in(text: str, separator: str) -> list[str]:
     """Return the labels in a text, each once."""
+    if separator == VECTOR:
+        return classes_in(text)
     if separator == LIST:
         each: Iterable[str] = listed_labels(text) or ()
     else:

@@ -15,6 +15,7 @@ from packer.samples.outside import FRACTIONS
 from packer.sources.tables.classes import NONE
 from packer.sources.tables.names import IMAGE, LABEL, RUN_LENGTHS, SPLIT, may_be_split
 from packer.sources.tables.table import Table
+from packer.sources.tables.vectors import are_one_hot, is_vector
 from packer.sources.trees.names import splits_of, translated
 from packer.sources.trees.shape import plain
 from packer.words import Message, option
@@ -153,10 +154,13 @@ class Columns:
     ) -> "Columns":
         """Return the columns that `options` name, otherwise those with the usual names."""
         names = [name for name in table.columns if name != image]
+        label = _label(table, names, options.label_column, where)
         box = Box.of([name for name in names if name not in table.compound], options.box_format)
+        if not (label or box or options.label_column):
+            label = _one_hot([name for name in names if name not in table.compound], head)
         return cls(
             image,
-            _label(table, names, options.label_column, where),
+            label,
             _split(names, options.split_column, where, head),
             box,
             box is not None or any(plain(name) in RUN_LENGTHS for name in names),
@@ -166,7 +170,8 @@ class Columns:
         """Return a record's label, None for none, or for one that was not accepted."""
         if self.label is None or (self.answer and fields.get(self.answer) != ACCEPTED):
             return None
-        return fields.get(self.label)
+        value = fields.get(self.label)
+        return str(value) if isinstance(value, list) and is_vector(value) else value
 
     def split_of(self, fields: Mapping[str, Any]) -> Any:
         """Return a record's split, None for none."""
@@ -284,6 +289,12 @@ def _label(table: Table, names: Sequence[str], chosen: str | None, where: object
             readings={**readings, "There is none": ("--label-column", NONE)},
         )
     return found[0] if found else None
+
+
+def _one_hot(names: Sequence[str], head: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return the only column of one-hot vectors in the first rows, whatever its name."""
+    found = [name for name in names if are_one_hot({str(row.get(name)) for row in head})]
+    return found[0] if len(found) == 1 else None
 
 
 def is_label(column: str) -> bool:

@@ -22,6 +22,7 @@ from packer.sources.tables.columns import (
 from packer.sources.tables.images import ImageIndex, ImageResolver, Lookup, look_up
 from packer.sources.tables.nested import Unfolded
 from packer.sources.tables.table import Delimited, JsonLines, Record, Table
+from packer.sources.tables.vectors import are_vectors, is_vector
 from packer.sources.tables.view import TableView
 from packer.sources.trees.names import SPLITS, splits_of
 from packer.sources.trees.tree import Tree
@@ -136,7 +137,10 @@ def find(
                 f"{name!r} holds the image": ("--image-column", name) for name in may_be_images
             },
         )
-    table = Unfolded.of(table)
+    table = Unfolded.of(_with_vectors(table))
+    if len(table.columns) - len(table.compound) > len(single):
+        rows = (one.fields for one in table.records() if isinstance(one, Record))
+        head = list(islice(rows, _HEAD))
     columns = Columns.find(table, options, where, image, head)
     pictures = {
         name: _member(name)
@@ -149,6 +153,19 @@ def find(
     return Found(
         TableView(table, columns, found[image], split, grouped=isinstance(table, Unfolded))
     )
+
+
+def _with_vectors(table: Table) -> Table:
+    """Return a table in which columns of vectors of 0 and 1 are single values, as labels are."""
+    rows = (one.fields for one in table.records([*table.compound]) if isinstance(one, Record))
+    head = list(islice(rows, _HEAD)) if table.compound else []
+    found = {
+        name
+        for name in table.compound
+        if are_vectors({str(row.get(name)) for row in head})
+        and all(is_vector(row.get(name)) for row in head)
+    }
+    return replace(table, compound={n: k for n, k in table.compound.items() if n not in found})
 
 
 def known_columns(table: Table, options: SourceOptions) -> SourceOptions:

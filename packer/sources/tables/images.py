@@ -160,6 +160,15 @@ class ImageIndex:
         stem = os.path.splitext(value.replace("\\", "/").rpartition("/")[2])[0]
         return self._named(stem, 0)
 
+    def beside(self, path: str) -> list[str]:
+        """Return the images in the folder of a file that have its name, but for the extension."""
+        folder, name = os.path.split(path)
+        return [
+            one
+            for one in self._named(os.path.splitext(name)[0], 0)
+            if os.path.dirname(one) == folder
+        ]
+
     def named_by(self, written: str, folder: str, split: str = "") -> str:
         """Return the image that a file in `folder` names; raise BadImage where it is not clear.
 

@@ -31,9 +31,10 @@ from packer.sources.tables.classes import (
     separator_of,
     set_flags,
 )
-from packer.sources.tables.columns import ACCEPTED, Box, possible
+from packer.sources.tables.columns import ACCEPTED, Box, is_label, possible
 from packer.sources.tables.images import Keys, name_hash, stem_hash
 from packer.sources.tables.splits import SplitSurvey
+from packer.sources.tables.vectors import VECTOR, places_in
 from packer.sources.tables.view import TableView
 from packer.words import option
 
@@ -145,8 +146,14 @@ class Survey:
             chosen = NONE if texts and texts.issubset(classes) else None
             chosen = options.label_separator or chosen
             separator = separator_of(texts, view.columns.label, chosen, view.where)
-            one_each = separator == LIST and all(len(labels_in(t, LIST)) < 2 for t in texts)
+            if separator != VECTOR and not (is_label(view.columns.label) or options.label_column):
+                view, texts = view.with_columns(label=None), set()  # it only begins as vectors do
+            one_each = separator in (LIST, VECTOR) and all(
+                len(labels_in(text, separator)) < 2 for text in texts
+            )
             view = replace(view, separator=separator, one_each=one_each)
+            if separator == VECTOR:  # a class that no image has keeps its number
+                self.texts.update(map(str, range(places_in(min(texts)))))
         for text in texts:
             self.texts.update(labels_in(text, view.separator) if view.separator else [text])
         return _grouped(view, _array(self.names)[begin:].copy(), codes, list(numbers))

@@ -85,6 +85,7 @@ class Evidence:
     kind: str = NAMES  # what it names, or `ORDER`
     level: int = -1  # of the folders that it names, in the paths of images
     composed: tuple[Composed, ...] = ()  # of `COMPOSED`: the ways to do so, the likely one first
+    table: str = "file,label,split"  # the columns of a CSV to which it can be converted
 
     def has(self, text: str) -> bool:
         """Return whether a text is the name or the path of an image that it names."""

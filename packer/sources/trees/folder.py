@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from packer.errors import BadImage, Damaged, Missing, naming
+from packer.errors import BadImage, Damaged, Missing, UnusableInput, naming
 from packer.files.snapshot import Watched, cannot_be_read, read_file
 from packer.samples.places import Files
 from packer.sources.trees.globs import Globs
@@ -23,6 +23,7 @@ from packer.sources.trees.walk import (
 )
 
 NO_FILE = f"it cannot be read: {os.strerror(errno.ENOENT)}"
+_MOST_LINKS = 1_000  # paths to one folder
 _MAX_KEPT = 20_000  # folders; of those beyond, only such without examples are kept
 
 
@@ -35,6 +36,7 @@ class FolderTree(Tree):
         self.files = Files(root)
         self._prefix = f"{root}/"
         self._levels: dict[str, Level] = {}
+        self._links: dict[Identity, set[str]] = {}  # paths of links to each folder
         self._counts: dict[tuple[tuple[str, int], ...], Mapping[str, int]] = {}  # equal ones, once
 
     def below(self, folder: str) -> "FolderTree":
@@ -42,6 +44,7 @@ class FolderTree(Tree):
         if not folder:
             return self
         tree = FolderTree(self.root / folder, self._globs and self._globs.below(folder))
+        tree._links = self._links
         for path, level in self._levels.items():
             if is_within(path, folder):
                 tree._levels[path[len(folder) + 1 :]] = level
@@ -144,9 +147,22 @@ class FolderTree(Tree):
                 list(globs.visible(path, names)) for names in (found.folders, found.files)
             )
             found.skipped = {n: found.skipped[n] for n in globs.visible(path, found.skipped)}
+        for name, linked in found.linked.items():
+            self._count(f"{self.root}/{inside(path, name)}", linked)
         level = Level.of(found.folders, found.files, found.skipped)
         counts = self._counts.setdefault(tuple(level.counts.items()), level.counts)
         level = replace(level, counts=counts)
         if not level.examples or len(self._levels) < _MAX_KEPT:
             self._levels[path] = level
         return level
+
+    def _count(self, link: str, linked: Identity) -> None:
+        """Raise where a folder has more paths than anyone means: links to links multiply them."""
+        paths = self._links.setdefault(linked, set())
+        paths.add(link)
+        if len(paths) > _MOST_LINKS:
+            target = os.path.realpath(link)
+            raise UnusableInput(
+                f"{self.root}: more than {_MOST_LINKS:,} paths lead to {target} by symbolic links, "
+                f"such as {link}. Remove links, or pass the folder that holds the images."
+            )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import pairwise
 from math import gcd
 
-from packer.sources.trees.shape import IMAGES, may_be_masks
+from packer.sources.trees.shape import IMAGES, may_be_masks, plain
 
 SPLITS = frozenset({"train", "val", "valid", "validation", "test"})
 _ALIASES = {"training": "train", "testing": "test", "crossval": "val"} | {s: s for s in SPLITS}
@@ -24,6 +24,10 @@ _TRANSLATED = {  # without accents; Spanish, Portuguese, French, Italian, German
     }.items()
     for word in words.split()
 }
+_OF_PARTS = re.compile(  # in the names of lists
+    r"train|val|test|dev(?![a-z])|seen|known|query|gallery|probe|label(l)?ed|support|novel|base"
+    r"|fold|part|split|set|batch|easy|hard|source|target|holdout|in_?domain|ood"
+)
 _SHORT = {"tr": "train", "te": "test"}  # which may be languages, if there are others
 _YEAR = re.compile(r"[_-]?\d{1,4}$")
 _SEPARATORS = re.compile(r"[_\-. ]+")
@@ -60,6 +64,12 @@ _COUNTER = re.compile(r"(.*?)(\d+)(\D*)", re.DOTALL)
 _PART = re.compile(r"([^\W\d][^\d]*?)[_\-. ]*(\d+)")
 _DATE = re.compile(r"(19|20)\d\d(?:([-_. ]?)(0[1-9]|1[0-2])(?:\2(0[1-9]|[12]\d|3[01]))?)?")
 _DAY = re.compile(r"\b\d{1,2}\.? [^\W\d]+ (19|20)\d\d\b|\b[^\W\d]+ \d{1,2}, (19|20)\d\d\b")
+_WHEN = re.compile(  # a day in a name, and the time behind it
+    r"(?:19|20)\d\d([-_. ]?)(?:0[1-9]|1[0-2])\1(?:0[1-9]|[12]\d|3[01])"
+    r"(?:[-_T. ]*(?:[01]\d|2[0-3])[-_.h:]?[0-5]\d(?:[-_.m:]?[0-5]\d)?)?(?!\d)"
+)
+_SECONDS = re.compile(r"1\d{9}(?:\d{3}){0,3}(?:[._]\d+)?")  # since 1970
+_OF_CAMERAS = re.compile(r"(?=\d*[A-Z_])\d{3}[A-Z0-9_]{5}|20\d{4}_[_a-z]")  # 100APPLE, 202401__
 _HEX = re.compile(r"[0-9a-f]+")
 _NUMBERED = re.compile(r"[A-Za-z]+\d{3,}")  # WA0001
 _STEP = 100  # between the numbers of chunks
@@ -114,6 +124,20 @@ def translated(name: str) -> str:
     signs = unicodedata.normalize("NFKD", name.lower())
     word = "".join(sign for sign in signs if not unicodedata.combining(sign))
     return _TRANSLATED.get(word, "")
+
+
+def are_named_as_splits(names: Sequence[str]) -> bool:
+    """Return whether all names of lists beside each other have a word for parts of a set."""
+    return all(
+        _OF_PARTS.search(word) or split_of(word) for name in names for word in [name.lower()]
+    )
+
+
+def are_named_after(names: Sequence[str], things: Collection[str]) -> bool:
+    """Return whether each name has that of another one of the things in it."""
+    longest = sorted(map(plain, things), key=len, reverse=True)
+    found = [next((one for one in longest if one and one in plain(name)), "") for name in names]
+    return "" not in found and len(set(found)) == len(found)
 
 
 def nearly_all(count: int) -> float:
@@ -194,6 +218,14 @@ def chunks(names: Sequence[str], images: Callable[[str], Iterable[tuple[str, str
         return ""
     if all(_DATE.fullmatch(name) or _DAY.search(name) for name in names):
         return "dates"
+    if len({re.sub(r"\d", "", _WHEN.sub("", name)) for name in names}) == 1 and all(
+        map(_WHEN.search, names)
+    ):
+        return "dates and times"
+    if all(map(_SECONDS.fullmatch, names)) and len(set(map(len, names))) == 1:
+        return "times"
+    if all(map(_OF_CAMERAS.fullmatch, names)):
+        return "the folders of a camera"
     if all(_VIEWS.intersection(map(_unnumbered, _TOKENS.findall(name.lower()))) for name in names):
         return "cameras or views"
     parts = [_PART.fullmatch(name) for name in names]

@@ -144,6 +144,7 @@ class Inside:
 
     folders: list[str] = field(default_factory=list)  # no hidden ones, and no link that leads back
     skipped: dict[str, str] = field(default_factory=dict)  # the other folders, with the reason
+    linked: dict[str, Identity] = field(default_factory=dict)  # folders that are links
     files: list[str] = field(default_factory=list)
 
 
@@ -178,6 +179,8 @@ def look(folder: str, above: frozenset[Identity] | None = None) -> Inside:
                 found.skipped[entry.name] = HIDDEN
             else:
                 found.folders.append(entry.name)
+                if entry.is_symlink():
+                    found.linked[entry.name] = identity(entry)
     return found
 
 

@@ -87,6 +87,7 @@ class _Export:
     of_files: list[str] = field(default_factory=list)  # what the files say of these
     spans: "array[int]" = field(default_factory=lambda: array("q"))  # image, file, offset, size
     wrong: list[Skipped] = field(default_factory=list)
+    with_images: set[str] = field(default_factory=set)  # folders of files beside their images
     categories: set[str] = field(default_factory=set)  # of objects
     labels: set[str] = field(default_factory=set)  # of images
     named: dict[str, None] = field(default_factory=dict)  # classes that the files list
@@ -115,7 +116,7 @@ class _Export:
                 found = form.describe(data, key, path, others)
                 where = f"{path}: {found.image}"
                 own = splits_of([found.split]).get(found.split, split)
-                image = self.images.named_by(found.image, folder, own)
+                image = self._image(found.image, path, form, own)
                 at = self._number(image, found.split, split)
             except NoImage as error:
                 self.wrong.append(Skipped(where, str(error), ignored=bool(form.several)))
@@ -131,6 +132,15 @@ class _Export:
         for names in dig(others, form.names):
             each = names.values() if isinstance(names, dict) else [names]
             self.named.update(dict.fromkeys(map(str, each)))
+
+    def _image(self, written: str, path: str, form: Form, split: str) -> str:
+        """Return the image of a record; a file for one image may lie beside it, by its name."""
+        if form.of == "file":
+            beside = self.images.beside(path)
+            if len(beside) == 1:
+                self.with_images.add(os.path.dirname(path))
+                return beside[0]
+        return self.images.named_by(written, os.path.dirname(path), split)
 
     def _number(self, image: str, split: str, of_file: str) -> int:
         """The number of an image; raise BadImage if it may have one record only, and has it."""
@@ -200,7 +210,10 @@ class _Export:
         return {"json": encoding} if self.has_boxes else {}
 
     def rows(self) -> Iterator[Row | Skipped]:
-        """Yield the images in the order of the files, then those of splits without a file."""
+        """Yield the images in the order of the files, then those without one.
+
+        They are of splits without a file, or beside images that have a file each.
+        """
         yield from self.wrong
         spans = np.asarray(self.spans, np.int64).reshape(-1, 4)
         order = np.argsort(spans[:, 0], kind="stable")
@@ -209,6 +222,12 @@ class _Export:
             records = order[bounds[at] : bounds[at + 1]]
             complete = partial(self._completed, records, spans[records])
             yield Row(image, split=split, complete=complete)
+        for folder in sorted(self.with_images):
+            label, data = self._json([Described("", (), (), "", {})])
+            split = self.images.split_of(inside(folder, "x"))
+            for image in (inside(folder, name) for name in self.tree.images(folder)):
+                if image not in self.numbers:
+                    yield Row(image, label, split, {"json": data} if data else {})
         known = {*self.splits, ""}
         for folder, split in self.images.splits.items() if all(self.splits) else ():
             for name in self.tree.images(folder) if split not in known else ():

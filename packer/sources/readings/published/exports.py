@@ -8,6 +8,7 @@ from packer.sources.interpretation import Candidate, Interpretation
 from packer.sources.readings.exports.form import Form
 from packer.sources.readings.exports.known import form_of, suffixes
 from packer.sources.readings.exports.source import open_export
+from packer.sources.readings.folders.reading import layout_of
 from packer.sources.trees.folder import FolderTree
 from packer.sources.trees.shape import inside
 from packer.sources.trees.tree import Tree
@@ -56,6 +57,14 @@ def exports(candidate: Candidate) -> Interpretation | None:
     return Interpretation("table", what, partial(open_export, tree, each))
 
 
+def _has_classes(tree: Tree) -> bool:
+    """Return whether folders of images are classes; where it is doubtful, several may be."""
+    try:
+        return len(layout_of(tree).classes(tree.shape)) > 1
+    except UnusableInput:
+        return True
+
+
 def _found(tree: Tree) -> Iterator[tuple[Form, str]]:
     """Yield the files that are of a form, with it."""
     looked_at = 0
@@ -66,8 +75,8 @@ def _found(tree: Tree) -> Iterator[tuple[Form, str]]:
                 if (looked_at := looked_at + 1) > _LOOKED_AT:
                     return
                 form = form_of(tree, inside(folder, name))
-                if form is None or (form.of == "file" and level.images):
-                    continue
+                if form is None or (form.of == "file" and level.images and _has_classes(tree)):
+                    continue  # members of images that have the classes of their folders
                 if not are_many:
                     yield form, inside(folder, name)
                 elif form.of == "file":

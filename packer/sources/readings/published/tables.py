@@ -254,13 +254,14 @@ def _refuse_other_classes(candidate: Candidate, tree: Tree, parts: Sequence[Tabl
             f"in the folder {of_folder!r}"
             for record, name, of_folder, label, _ in others[:_SHOWN]
         )
-        ignoring = ("--as", "folder", "--ignore", escape(table))
+        named = [str(one.table.files[0].path.relative_to(candidate.path)) for one in parts]
+        ignoring = [word for name in named for word in ("--ignore", escape(name))]
         raise Ambiguous(
             f"{table} and the folders disagree on the class of {many(len(others), 'image')} of "
             f"{len(rows):,}: {shown}.",
             readings={
                 f"{table} is right": ("--as", "table"),
-                "The folders are right": ignoring,
+                "The folders are right": ("--as", "folder", *ignoring),
             },
         )
 

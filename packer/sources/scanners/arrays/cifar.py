@@ -47,13 +47,14 @@ _VERSIONS = [
         (_HUNDRED, ".bin", "fine_label_names.txt"),
     )
 ]
+_FILES = frozenset(name for version in _VERSIONS for name in (version.names, *version.batches))
 _IGNORED = {"readme.html", "coarse_label_names.txt", "file.txt~"}
 
 
 def is_cifar(path: Path) -> bool:
     """Return whether a folder or a gzipped tar is CIFAR: it has class names and a batch."""
     if path.is_dir():
-        names = {entry.name for entry in os.scandir(path) if entry.is_file()}
+        names = {name for name in _FILES.intersection(os.listdir(path)) if (path / name).is_file()}
         return any(v.names in names and not names.isdisjoint(v.batches) for v in _VERSIONS)
     return path.is_file() and is_archive(path)
 
@@ -97,8 +98,8 @@ def _other(name: str) -> Skipped:
 def _contents(path: Path) -> Iterator[tuple[str, int, Callable[[], bytes] | None]]:
     """Yield the name and the size of each file, and what reads it; None if it is a link."""
     if path.is_dir():
-        files = sorted((item for item in os.scandir(path) if item.is_file()), key=lambda i: i.name)
-        yield from ((item.name, item.stat().st_size, Path(item).read_bytes) for item in files)
+        files = [item for item in sorted(path.iterdir()) if item.is_file()]
+        yield from ((item.name, item.stat().st_size, item.read_bytes) for item in files)
         return
     with tarfile.open(path, "r:gz", tarinfo=CheckedTarInfo) as archive:
         for info in archive:

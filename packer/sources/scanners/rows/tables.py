@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from packer.errors import BadImage, UnusableInput
+from packer.errors import Ambiguous, BadImage, UnusableInput
 from packer.files.text import LATIN
 from packer.options.declared import SourceOptions
 from packer.samples.labels import class_order, in_json
@@ -25,6 +25,7 @@ from packer.sources.tables.survey import Survey
 from packer.sources.tables.table import LineTable, Record
 from packer.sources.tables.view import TableView, could_have_labels
 from packer.sources.trees.meaning import Layout
+from packer.sources.trees.names import are_named_after, are_named_as_splits
 from packer.sources.trees.sample import sample_of_files
 from packer.sources.trees.shape import IMAGES, inside, plain
 from packer.words import Message, listed, many, option
@@ -82,7 +83,7 @@ def open_tables(
     known = survey.without_doubtful_flags(known)
     survey.check_apart(known)
     pictures = survey.pictures_of_classes(known)
-    known = _all_in_splits([view for view in known if view not in pictures])
+    known = _all_in_splits(where, [view for view in known if view not in pictures])
     if len({box.normalized for view in known if (box := view.columns.box)}) > 1:
         raise UnusableInput(
             f"{where}: the boxes of one table are fractions of the image, those of another "
@@ -230,23 +231,66 @@ class _Tables:
         return Row(name, label, split, members, first.where, written, block=first.block)
 
 
-def _all_in_splits(views: Sequence[TableView]) -> tuple[TableView, ...]:
+def _all_in_splits(where: Path, views: Sequence[TableView]) -> tuple[TableView, ...]:
     """Return the tables, each beside others of splits with one: a usual name, or its file's.
 
-    So are tables of the same columns whose names do not count: ``seen.csv`` and ``unseen.csv``.
+    So are tables of the same columns whose names do not count: ``seen.csv`` and ``unseen.csv``. It
+    raises Ambiguous where these names may be those of classes.
     """
     stems = [_SIGNS.sub("_", view.where.stem).strip("_") for view in views]
     are_alike = len({tuple(view.table.columns) for view in views}) == 1 < len({*stems})
-    are_splits = any(view.split for view in views) or (
+    has_split = any(view.split for view in views)
+    are_splits = has_split or (
         are_alike and len({*stems}) == len(stems) and not any(map(_PART.search, stems))
     )
     if not are_splits or any(view.resolver.images.splits or view.columns.split for view in views):
         return tuple(views)
+    if not has_split and not are_named_as_splits(stems):
+        if _are_of_classes(views, stems):
+            return tuple(views)
+        raise _may_be_classes(where, views, stems)
     splits = [
         stem if not view.split or (view.split in stems and not _PART.search(stem)) else view.split
         for view, stem in zip(views, stems, strict=True)
     ]
     return tuple(replace(view, split=name) for view, name in zip(views, splits, strict=True))
+
+
+def _are_of_classes(views: Sequence[TableView], stems: Sequence[str]) -> bool:
+    """Return whether each table is named after a folder of images."""
+    shape = views[0].resolver.images.tree.shape
+    folders = {os.path.basename(path) for path, count in shape.images.items() if count}
+    return are_named_after(stems, folders)
+
+
+def _may_be_classes(where: Path, views: Sequence[TableView], stems: Sequence[str]) -> Ambiguous:
+    """Return the error for tables of the same columns that are named as classes may be."""
+
+    def lists(field: str) -> tuple[str, ...]:
+        words: list[str] = []
+        for view, stem in zip(views, stems, strict=True):
+            path = os.path.relpath(view.where, where)
+            words += ("--labels", f"{path}: {_fields_of(view)}{field.format(stem)}")
+        return tuple(words)
+
+    names = listed([view.where.name for view in views])
+    readings = {"Each table is a split": lists(" {{split={}}}")}
+    readings["Their names mean nothing"] = lists("")
+    if all(view.columns.label is None for view in views):
+        readings = {"Each table is a class": lists(" {{label={}}}"), **readings}
+    is_plain = all(view.columns.box is None and not view.flags for view in views)
+    return Ambiguous(
+        f"{where}: {names} have the same columns, and name other images each. Their names may be "
+        "those of splits or of classes.",
+        readings=readings if is_plain else {},
+    )
+
+
+def _fields_of(view: TableView) -> str:
+    """Return the fields of ``--labels`` that read the columns of a table."""
+    roles = {view.columns.image: "key", view.columns.label: "label"}
+    names = ((name, roles.get(name) or re.sub(r"\W", "_", name)) for name in view.scalars)
+    return " ".join(f"{{{role}:{name}}}" for name, role in names)
 
 
 def _labels(

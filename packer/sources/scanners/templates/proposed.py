@@ -26,6 +26,7 @@ from packer.sources.scanners.templates.places import (
 from packer.sources.scanners.templates.records import SIGNS, records_in
 from packer.sources.scanners.templates.template import KEY
 from packer.sources.tables.names import IMAGE, LABEL, SPLIT, may_be_split
+from packer.sources.tables.vectors import is_one_hot
 from packer.sources.trees.names import splits_of
 from packer.sources.trees.shape import plain
 from packer.sources.trees.walk import is_named_as_image
@@ -139,7 +140,7 @@ def _of_groups(content: Mapping[str, Any], names: Names) -> str | None:
     if not all(isinstance(value, list) for value in content.values()):
         return None
     images = [one for value in content.values() for one in value]
-    if not images or not all(isinstance(one, str) and names(one) for one in images):
+    if not images or not all(type(one) in (str, int) and names(str(one)) for one in images):
         return None
     if len(set(images)) < len(images):
         return None
@@ -213,6 +214,7 @@ def _label(found: Mapping[tuple[str, ...], Sequence[Any]]) -> tuple[str, ...] | 
         p
         for p in named
         if are_several(found[p])
+        or all(map(is_one_hot, found[p]))
         or all(
             isinstance(v, str | int) and len(str(v)) <= LONGEST and not is_named_as_image(str(v))
             for v in found[p]

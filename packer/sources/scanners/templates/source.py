@@ -28,6 +28,7 @@ from packer.sources.trees.shape import inside, is_within
 from packer.sources.trees.sidecars import SHARED, group
 from packer.sources.trees.tree import Tree
 from packer.sources.trees.walk import is_file_error, not_entered, skipped
+from packer.words import Message, option
 
 _NUMBER = "class_number"  # of a list: the number of one of the classes that paths have
 _ROLES = frozenset({"split", "label", "class", KEY, _NUMBER})
@@ -64,11 +65,19 @@ class TemplateSource:
         if found.usual is NUMBERED:
             remarks += ("Its splits 0, 1 and 2 are read as train, val and test.",)
         root = None if tree.unpack else self.tree.root
-        self.facts = Facts(remarks, root=root, outright=templates.outright)
+        self.facts = Facts(remarks, self._without_labels, root=root, outright=templates.outright)
         self._last: tuple[Mapping[str, Any], tuple[int, str]] = {}, (-1, "")
         self._unreadable: set[str] = set()  # folders, which a scan finds
         names = joined.names if joined else self.templates.names
         self._further = names - _ROLES  # fields that go into the json
+
+    def _without_labels(self) -> Iterator[str]:
+        """Yield a sentence where lists have fields that could be the label."""
+        listed = sorted(self._joined.names - self.templates.names) if self._joined else []
+        if listed and not self.classes:
+            one = " If one of them is the label, call it {label} in "
+            text = f"No sample has a label: the fields {', '.join(listed)} are in the json."
+            yield Message(text, one, option("labels"), ".")
 
     def in_order(self, classes: Sequence[str] | None) -> "TemplateSource":
         """Return the same with its classes in another order."""
