@@ -39,14 +39,14 @@ if TYPE_CHECKING:
     from reader.order.samplers import ClassBalanced as ClassBalanced
     from reader.order.samplers import RepeatedAugmentation as RepeatedAugmentation
     from reader.order.samplers import Weighted as Weighted
-    from reader.transforms import CenterCrop as CenterCrop
-    from reader.transforms import Letterbox as Letterbox
-    from reader.transforms import RandomCrop as RandomCrop
-    from reader.transforms import RandomHorizontalFlip as RandomHorizontalFlip
-    from reader.transforms import RandomResizedCrop as RandomResizedCrop
-    from reader.transforms import RandomVerticalFlip as RandomVerticalFlip
-    from reader.transforms import Resize as Resize
-    from reader.transforms import Transform as Transform
+    from reader.transforms.geometry.crops import CenterCrop as CenterCrop
+    from reader.transforms.geometry.crops import RandomCrop as RandomCrop
+    from reader.transforms.geometry.crops import RandomResizedCrop as RandomResizedCrop
+    from reader.transforms.geometry.flips import RandomHorizontalFlip as RandomHorizontalFlip
+    from reader.transforms.geometry.flips import RandomVerticalFlip as RandomVerticalFlip
+    from reader.transforms.geometry.resizes import Letterbox as Letterbox
+    from reader.transforms.geometry.resizes import Resize as Resize
+    from reader.transforms.transform import Transform as Transform
 
 __version__ = "0.1.0"
 
@@ -75,8 +75,10 @@ __getattr__, __dir__ = lazy(
         "reader.fields.pictures": "Bands Mask",
         "reader.fields.points": "Points",
         "reader.fields.polygons": "Polygons",
-        "reader.transforms": "CenterCrop Letterbox RandomCrop RandomHorizontalFlip "
-        "RandomResizedCrop RandomVerticalFlip Resize Transform",
+        "reader.transforms.geometry.crops": "CenterCrop RandomCrop RandomResizedCrop",
+        "reader.transforms.geometry.flips": "RandomHorizontalFlip RandomVerticalFlip",
+        "reader.transforms.geometry.resizes": "Letterbox Resize",
+        "reader.transforms.transform": "Transform",
     },
     present=("__version__",),
     advice="reader.advice",

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from reader.dataset.dataset import Dataset
 from reader.dataset.shared_memory import MemoryRequest, Shared, share
-from reader.transforms import Transform, largest_output, states
+from reader.transforms.pipeline import largest_output
+from reader.transforms.transform import Transform, states
 
 _PAGE = 4096
 

@@ -12,7 +12,7 @@ from reader.fields.columns import Column
 from reader.fields.pixels import PixelSource, Planned
 from reader.fields.seeding import is_users
 from reader.fields.values import PictureForm, are_views, as_array
-from reader.transforms import Transform
+from reader.transforms.transform import Transform
 
 if TYPE_CHECKING:
     from reader.look.sheet import Tile

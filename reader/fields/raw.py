@@ -20,7 +20,8 @@ from reader.fields.field import Recipe
 from reader.format import FORMATS
 from reader.format.tar import BLOCK
 from reader.rng import BatchRandom
-from reader.transforms import Transform, states, transformed
+from reader.transforms.pipeline import transformed
+from reader.transforms.transform import Transform, states
 
 _MIN_UNIT = 16  # bytes; smaller items are slower than another copy
 

@@ -21,7 +21,7 @@ from reader.format.errors import DecodeError
 from reader.format.members import DECODERS, PHOTOGRAPHS, kind_of, picture_format
 from reader.geometry import Geometry
 from reader.rng import SampleRandom
-from reader.transforms import transformed
+from reader.transforms.pipeline import transformed
 
 
 class Filtered(SampleError):

@@ -15,7 +15,7 @@ from reader.fields.raw import can_gather
 from reader.fields.sample import SampleReader
 from reader.fields.seeding import kept_generators
 from reader.monitoring.stalls import named_in_time, within
-from reader.transforms import largest_output
+from reader.transforms.pipeline import largest_output
 
 CANDIDATES = 64  # samples among which two that differ in size are read
 _TRIES = 16  # samples read in place of a bad one

@@ -25,7 +25,7 @@ from reader.loader.collate import Collate
 from reader.loader.from_torchvision import as_own
 from reader.order.samplers import BatchSampler, Sampler, Shuffle
 from reader.system import most_workers, usable_cores
-from reader.transforms import Transform
+from reader.transforms.transform import Transform
 
 
 class TorchNames(TypedDict, total=False):

@@ -1,15 +1,15 @@
 """Convert torchvision's transforms, recognised by module and name without importing it."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
-from reader import transforms as own_transforms
 from reader.advice import instead_of
 from reader.errors import ArgumentError
-from reader.transforms import Transform
+from reader.transforms.known import OWN
+from reader.transforms.transform import Transform
 
 _MODULE = "torchvision.transforms"
 
@@ -24,8 +24,8 @@ def as_own(transforms: Any) -> Any:
             own.append(transform)
             continue
         name = type(transform).__name__
-        kind = getattr(own_transforms, name, None)
-        if not (isinstance(kind, type) and is_dataclass(kind)):
+        kind = OWN.get(name)
+        if kind is None:
             advice = instead_of("transforms", name) or "call it in map_sample= or map_batch="
             refused.append(f"{name}: {advice}.")
             continue

@@ -20,7 +20,7 @@ from reader.loader.for_prefetcher import ForPrefetcher
 from reader.monitoring.statistics import Statistics
 from reader.order.sampled import GivenOrder
 from reader.order.samplers import BatchSampler, Sampler, Shuffle
-from reader.transforms import Transform
+from reader.transforms.transform import Transform
 
 if TYPE_CHECKING:
     from torch.utils.data import Subset

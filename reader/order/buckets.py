@@ -15,7 +15,8 @@ from reader.format.sizes import upright_sizes
 from reader.order.shuffle import GlobalShuffle, Numbers, Order
 from reader.order.steps import Step
 from reader.rng import SampleRandom, mix64
-from reader.transforms import Transform, transformed
+from reader.transforms.pipeline import transformed
+from reader.transforms.transform import Transform
 
 _M64 = 2**64 - 1
 
