@@ -4,8 +4,12 @@
 130: interrupted, by Ctrl-C, SIGTERM or the SIGHUP of a terminal that is closed.
 """
 
+import atexit
 import os
 import signal
+import sys
+from contextlib import suppress
+from typing import Any
 
 import click
 
@@ -16,9 +20,19 @@ from packer.cli.output import echo
 from packer.cli.pack import CALLER, pack
 from packer.cli.plan import plan
 from packer.words import COMMAND_LINE, Shell
+from reader.store.urls import LIBRARY
 
 
 class _Commands(click.Group):
+    def __call__(self, *args: Any, **more: Any) -> Any:
+        """Be the process's command, which is over when this is."""
+        try:
+            return super().__call__(*args, **more)
+        except SystemExit as end:
+            if LIBRARY in sys.modules:
+                _leave(end.code)
+            raise
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands like click, each with its whole first sentence."""
         with formatter.section("Commands"):
@@ -44,6 +58,18 @@ class _Commands(click.Group):
             echo("packer: interrupted. Run the same command again to continue.")
             code = 130
         ctx.exit(code)
+
+
+def _leave(code: object) -> None:
+    """End the process without a shutdown of Python, which a thread of the network library may join.
+
+    One that is just letting go of an answer would be ended within its own code, which aborts.
+    """
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # nobody reads it, or it is closed
+            stream.flush()
+    os._exit(code if isinstance(code, int) else int(code is not None))
 
 
 def _terminate(*_: object) -> None:

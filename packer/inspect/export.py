@@ -66,6 +66,12 @@ CREATE INDEX idx_sample_parts_full ON sample_parts(
 """
 
 
+_MISREAD = {  # by the tool: what Hugging Face datasets does with its files
+    "energon": "each .tar.idx as a tar, and fails",
+    "wids": "each wids.json as data",
+}
+
+
 def export(
     dataset: Finished, tool: str, overwrite: bool, progress: Progress, out: Path | None = None
 ) -> tuple[list[str], list[str]]:
@@ -89,7 +95,7 @@ def export(
         writers[tool](work)
     written = [work.out / name for name in work.files]
     remove_leavings({path.parent for path in written}, {path.name for path in written}.__contains__)
-    remarks = _remarks(content.splits, str(out or place)) if tool == "energon" else []
+    remarks = _remarks(tool, content.splits, str(out or place))
     if resized := sum(map(_resized, (index for _, index in dataset.indexes()))):
         remarks.append(
             f"{many(resized, 'image')} of another size than in the source: the numbers of boxes, "
@@ -103,11 +109,13 @@ def _resized(index: Index) -> int:
     return int(np.count_nonzero(index.columns.get("source_height", ())))
 
 
-def _remarks(splits: Iterable[str], name: str) -> list[str]:
+def _remarks(tool: str, splits: Iterable[str], name: str) -> list[str]:
+    if tool not in _MISREAD:
+        return []
     files = {re.sub(r"\W", "_", split) or "train": f"{split}/*.tar".lstrip("/") for split in splits}
     return [
-        "Beside the tars, Hugging Face datasets reads each .tar.idx as a tar, and fails. Name the "
-        f"tars: load_dataset({name!r}, data_files={json.dumps(files, ensure_ascii=False)})"
+        f"Beside the tars, Hugging Face datasets reads {_MISREAD[tool]}. Name the tars: "
+        f"load_dataset({name!r}, data_files={json.dumps(files, ensure_ascii=False)})"
     ]
 
 

@@ -112,10 +112,11 @@ class _Labels:
         name = index.bytes_of("name", row)
         labelled = self.in_file(name, label_of(index, row))
         image = image_of(index, row)
+        stem, members = os.fsencode(unescape(index.key(row))), members_of(index, row)
         if image == "raw" and not name.lower().endswith(b".png"):
-            name += b".png"
-        stem = os.fsencode(unescape(index.key(row)))
-        for ext, span in members_of(index, row).items():
+            belongs = name.startswith(stem) and "png" not in members  # to what is beside it
+            name = (stem if belongs else name) + b".png"
+        for ext, span in members.items():
             if labelled or ext != "cls":
                 own = name if ext == image else stem + b"." + ext.encode()
                 yield _File(own, row, ext, *span, ext == image)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reader.cache.files import INDEXES, ROWS, CachedFiles, is_index
-from reader.cache.own_files import open_own
+from reader.cache.own_files import create_own, open_own
 from reader.cache.presence import PresenceMap
 from reader.cache.quota import DiskQuota, locked
 from reader.cache.ranges import check_limit, index_runs
@@ -130,10 +130,9 @@ def _write(quota: DiskQuota, path: Path, content: bytes) -> None:
     with quota.held():
         if path.exists():  # another process was faster
             return
-        with open(open_own(part), "r+b") as file:
+        with open(create_own(part), "r+b") as file:
             quota.reserve(file.fileno(), 0, len(content))
             file.write(content)
-            file.truncate()
         part.rename(path)
 
 
@@ -160,7 +159,7 @@ def _create_rows(path: Path, size: int, quota: DiskQuota) -> None:
             return
         path.unlink()  # others may have it mapped
     part = path.with_name(f"{path.name}.part")
-    with open(open_own(part), "r+b") as file:
+    with open(create_own(part), "r+b") as file:
         quota.reserve(file.fileno(), 0, size)  # a mapping could not tell that the disk is full
         file.truncate(size)
         part.rename(path)

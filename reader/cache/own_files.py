@@ -22,6 +22,12 @@ def open_own(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int:
         ) from error
 
 
+def create_own(path: Path) -> int:
+    """Create a file in place of what is there, which may be a hard link to a file elsewhere."""
+    path.unlink(missing_ok=True)
+    return open_own(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+
+
 def shared(path: Path) -> int:
     """Open a file, and lock it beside others that do so."""
     file = open_own(path)

@@ -92,14 +92,10 @@ class Library:
             client["allow_http"] = True
         retry = {"max_retries": 0}  # the library's retries would hide throttling
         if url.startswith("hf://"):
-            token = options.pop("token", None) or os.environ.get("HF_TOKEN")
-            if token:
-                headers = client.get("default_headers", {})
-                client["default_headers"] = {**headers, "authorization": f"Bearer {token}"}
-            base = options.pop("endpoint", None) or os.environ.get("HF_ENDPOINT") or _HUGGING_FACE
-            client["allow_http"] = base.startswith("http://")
-            _check_none(options)
-            return HTTPStore(f"{base}/{_resolved(url)}", client_options=client, retry_config=retry)
+            base, headers = served(self._access)
+            client |= {"default_headers": headers, "allow_http": base.startswith("http://")}
+            _check_none({name: options[name] for name in options.keys() - {"token", "endpoint"}})
+            return HTTPStore(base, client_options=client, retry_config=retry)
         if url.startswith("file://"):
             _check_none(options)
             self._find_folder()
@@ -121,6 +117,18 @@ class Library:
 
 
 opened = Library
+
+
+def served(access: Access) -> tuple[str, dict[str, str]]:
+    """Return the URL at which HTTP serves the folder, and the user's headers of each request."""
+    url, options = access.url, access.options
+    headers = dict(options.get("client_options", {}).get("default_headers", {}))
+    if not url.startswith("hf://"):
+        return url, headers
+    if token := options.get("token") or os.environ.get("HF_TOKEN"):
+        headers["authorization"] = f"Bearer {token}"
+    base = options.get("endpoint") or os.environ.get("HF_ENDPOINT") or _HUGGING_FACE
+    return f"{base}/{_resolved(url)}", headers
 
 
 @contextmanager

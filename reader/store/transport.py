@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol
 
-BACKENDS = dict.fromkeys(
-    ("s3", "gs", "az", "https", "http", "hf", "file"), "reader.store.library"
-)  # modules by the scheme of URLs
+BACKENDS = {  # modules by the scheme of URLs
+    **dict.fromkeys(("s3", "gs", "az"), "reader.store.library"),
+    **dict.fromkeys(("https", "http", "hf"), "reader.store.headed"),
+    "file": "reader.store.library",
+}
 
 Content = bytes | memoryview
 

@@ -232,3 +232,15 @@ def test_the_command_names_the_files_and_how_hugging_face_datasets_reads_the_tar
         'data_files={"train": "train/*.tar", "val": "val/*.tar"})'
     ]
     call_packer("export", short, "--to", "nobody", code=2)
+
+
+def test_the_command_names_the_tars_where_other_tools_would_read_its_files_as_data(
+    short: Path,
+) -> None:
+    call = f"load_dataset('{short}', " + 'data_files={"train": "train/*.tar", "val": "val/*.tar"})'
+    remarks = {
+        tool: call_packer("export", short, "--to", tool).stdout.splitlines()[1:]
+        for tool in ("wids", "dali")
+    }
+    said = "Beside the tars, Hugging Face datasets reads each wids.json as data. Name the tars: "
+    assert remarks == {"wids": [said + call], "dali": []}

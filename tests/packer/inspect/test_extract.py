@@ -104,7 +104,7 @@ def test_raw_images_become_png_or_are_refused_where_they_lie_or_are_large(
     report = extract(folder, tmp_path / "out", 1)
     assert report.raw == 2
     assert report.refused == [("c.png", "105 bytes are not 8 x 5 pixels of 3 bytes")]
-    assert np.array_equal(np.asarray(Image.open(tmp_path / "out/cat/a.0001.jpg.png")), pixels)
+    assert np.array_equal(np.asarray(Image.open(tmp_path / "out/cat/a.0001.png")), pixels)
     assert np.array_equal(np.asarray(Image.open(tmp_path / "out/b.png")), grey)
     monkeypatch.setattr("packer.inspect.extract.Limits", lambda: Limits(bytes=100))
     reasons = {reason for _, reason in extract(folder, tmp_path / "few", 1).refused}

@@ -132,7 +132,7 @@ def test_what_the_system_had_not_written_when_the_machine_went_down_is_fetched_a
     assert read_all(Dataset(dataset.folder)) == expected
 
 
-@pytest.mark.parametrize("name", ["shard-000001.tar", "dataset.json.part", "boot"])
+@pytest.mark.parametrize("name", ["shard-000001.tar", "boot"])
 def test_a_link_in_the_cache_is_not_followed(opened: Opened, tmp_path: Path, name: str) -> None:
     dataset = opened()
     dataset[0]
@@ -145,6 +145,20 @@ def test_a_link_in_the_cache_is_not_followed(opened: Opened, tmp_path: Path, nam
     with pytest.raises(ReaderError, match=re.escape(str(dataset.folder)) + r".*symbolic link"):
         opened()[COUNT // 3]
     assert thesis.read_text() == "years of work"
+
+
+@pytest.mark.parametrize("link", [Path.hardlink_to, Path.symlink_to])
+@pytest.mark.parametrize("name", ["dataset.json", "cached.rows"])
+def test_what_a_temporary_file_of_the_cache_is_linked_to_stays(
+    opened: Opened, tmp_path: Path, name: str, link: Callable[[Path, Path], None]
+) -> None:
+    dataset = opened()
+    expected = read_all(dataset)
+    (tmp_path / "thesis.txt").write_text("years of work")
+    (dataset.folder / name).unlink()
+    link(dataset.folder / f"{name}.part", tmp_path / "thesis.txt")
+    assert read_all(opened()) == expected
+    assert (tmp_path / "thesis.txt").read_text() == "years of work"
 
 
 def test_a_folder_that_another_user_made_is_no_cache(tmp_path: Path) -> None:

@@ -170,6 +170,31 @@ def test_a_token_is_for_the_hub_and_not_for_where_it_redirects_to(
         dataset.fetching.close()
 
 
+@pytest.mark.parametrize("name", ["x-api-key", "X-Auth-Token", "PRIVATE-TOKEN", "cookie"])
+@pytest.mark.parametrize("files", ["dataset.json", ".tar", ""])
+def test_headers_of_the_users_own_are_for_the_server_and_not_for_where_it_redirects_to(
+    packed: Path, tmp_path: Path, name: str, files: str
+) -> None:
+    with serving(packed) as network, serving(packed) as server:
+
+        def redirect(handler: Any) -> None:
+            handler.answer(302, b"", {"Location": f"{network.url}{handler.path}"})
+
+        server.fault = lambda handler: redirect if handler.path.endswith(files) else None
+        client = {"default_headers": {name: SECRET}}
+        options = {"retry_timeout": 1, "client_options": client}
+        dataset = Dataset(server.url, cache_dir=tmp_path / "cache", storage_options=options)
+        assert (dataset[0][0] == Dataset(packed)[0][0]).all()
+        assert all(SECRET in head.values() for head in server.headers)
+        assert network.headers
+        assert not [head for head in network.headers if SECRET in str(head)]
+        network.fault = server.fault = lambda _: 403
+        with pytest.raises(StoreError, match="the store denies access") as told:
+            dataset[1]
+        assert SECRET not in str(told.value)
+        dataset.fetching.close()
+
+
 ERRORS = (400, 403, 500, lambda handler: handler.reset())
 
 
