@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Mapping, Sequence
 from functools import reduce
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from operator import or_
 from typing import Any, Literal
 
@@ -142,6 +142,23 @@ class Mix(Dataset):
                     "it a larger number or the Loader a larger epoch_size=."
                 )
         return dict(zip(self.source_names, (found * multiple).tolist(), strict=True))
+
+    def _joined(
+        self, name: str, parts: Sequence[NDArray[Any] | None], rows: Sequence[int]
+    ) -> NDArray[Any]:
+        """Join a column of the indexes, which each dataset has; a member may be in some only."""
+        is_field = any(part is not None and part.dtype.kind != "u" for part in parts)
+        for dataset, (first, stop) in zip(self.parts, pairwise(self.edges), strict=True):
+            own = parts[first:stop]
+            if is_field and len(dataset) and all(part is None for part in own):
+                raise ArgumentError(
+                    f"{dataset.source}, a dataset of the Mix, has no column {name!r}, and others "
+                    f"have. Pack it with `--column {name}`, or choose its samples before they are "
+                    "mixed: reader.Mix([first.subset(...), second])."
+                )
+            if isinstance(dataset, Mix):
+                dataset._joined(name, own, rows[first:stop])
+        return super()._joined(name, parts, rows)
 
     @property
     def edges(self) -> list[int]:

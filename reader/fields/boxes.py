@@ -1,18 +1,21 @@
 """Boxes of an image, transformed with it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reader.checks import Rule, check, is_number, is_text, or_none
 from reader.dataset.dataset import Dataset
+from reader.dataset.mix import Mix
 from reader.decode.plan import View
 from reader.errors import ArgumentError
+from reader.fields.field import Tools
 from reader.fields.members import Decode
 from reader.fields.overlays import RULES, SHARE, Overlay, Placed, is_left, limits_of, rows_of_lines
+from reader.fields.pixels import Planned
 from reader.format.frames import Frame
 from reader.format.manifest import BoxEncoding
 from reader.geometry import CORNERS_OF
@@ -77,6 +80,7 @@ class Boxes(Overlay):
 
     __module__ = "reader"
     name = "boxes"
+    of_parts: ClassVar[Mapping[int, "Boxes"]] = {}  # of a Mix whose datasets differ; by number
 
     member: str
     path: str | None = None
@@ -121,11 +125,36 @@ class Boxes(Overlay):
         """Check a dataset of a Mix: it has the member, held alike."""
         super().check_part(part, whole)
         own, others = (one.box_encodings.get(self.ext) for one in (part, whole))
-        if self.ext in part.extensions and not self.decode and own != others:
+        is_other = self.ext in part.extensions and not self.decode and own != others
+        if is_other and not self.of_parts:
             raise ArgumentError(
-                f"{part.source} holds boxes as {own}, another dataset of the Mix as {others}: pack "
-                "both alike, or give Boxes(..., decode=f)."
+                f"{part.source} holds boxes as {own}, another dataset of the Mix as {others}: give "
+                'Boxes(..., out="xyxy") for one format of all, pack both alike, or give '
+                "Boxes(..., decode=f)."
             )
+
+    def resolved(self, dataset: Dataset) -> "Boxes":
+        """Return the boxes with what dataset.json records, or each dataset of a Mix."""
+        found = super().resolved(dataset)
+        if self.out is not None and self.decode is None and isinstance(dataset, Mix):
+            vars(found)["of_parts"] = self._of_parts(dataset)
+        return found
+
+    def _of_parts(self, mix: Mix) -> "Mapping[int, Boxes]":
+        """Return the boxes of each dataset that has some; none if one has no record of its own."""
+        has = {n: part for n, part in enumerate(mix.parts) if self.ext in part.extensions}
+        if any(
+            isinstance(part, Mix) or self.ext not in part.box_encodings for part in has.values()
+        ):
+            return {}
+        own = {number: super(Boxes, self).resolved(part) for number, part in has.items()}
+        return own if len({boxes.labels is None for boxes in own.values()}) == 1 else {}
+
+    def shown(self, data: bytes, planned: Planned, tools: Tools) -> Sequence[Any]:
+        """Return the member in each view."""
+        if self.of_parts:
+            return self.of_parts[planned.shard.source].shown(data, planned, tools)
+        return super().shown(data, planned, tools)
 
     def parse_lines(self, data: bytes) -> Mapping[str, Any]:
         """Parse lines of a class and four numbers (YOLO's label files)."""

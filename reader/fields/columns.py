@@ -168,7 +168,7 @@ class ImageColumn(ValuesColumn):
     def of(
         cls, name: str, room: tuple[int, int], channels: int = 3, *, is_listed: bool = False
     ) -> "ImageColumn":
-        form, axis = PictureForm(channels, is_mapped=False), 0 if is_listed else None
+        form, axis = PictureForm(channels), 0 if is_listed else None
         return cls(name, dtype="|u1", shape=(*room, channels), form=form, axis=axis)
 
     @property

@@ -111,8 +111,7 @@ class Seen:
         return f"{field.name}/{self.view}" if self.view else field.name
 
     def form(self, field: Field) -> PictureForm | None:
-        is_mapped = self.recipe.map_sample is not None
-        return PictureForm(self.dataset.channels, is_mapped) if field.is_picture else None
+        return PictureForm(self.dataset.channels) if field.is_picture else None
 
     def has_views(self, field: Field) -> bool:
         """Whether a field comes as a list of views, as in the first sample if it is mapped."""

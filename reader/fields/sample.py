@@ -16,6 +16,7 @@ from reader.fields.decoded_cache import DecodedImages
 from reader.fields.field import Field, Recipe, Sample, Tools
 from reader.fields.pixels import Planned, pixel_source
 from reader.fields.seeding import is_users, seed_sample
+from reader.fields.values import channels_last
 from reader.format.bands import bands_of
 from reader.format.errors import DecodeError
 from reader.format.members import DECODERS, PHOTOGRAPHS, kind_of, picture_format
@@ -45,6 +46,7 @@ class SampleReader:
         self._has_image = "image" in recipe.names
         fields = (*BUILT_IN.values(), *recipe.fields)
         self._read_only = {field.name: field for field in fields if field.is_read_only}
+        self._pictures = [field.name for field in recipe.fields if field.is_picture]
         self._mapped_names = set(recipe.names) - self._read_only.keys()
         self.transforming = 0  # ns spent in the transforms' and the user's code
 
@@ -115,6 +117,7 @@ class SampleReader:
     def _mapped(self, sample: Sample, planned: Planned) -> Sample:
         assert self._recipe.map_sample is not None
         key = planned.shard.index.key(planned.row)
+        given = {name: sample[name] for name in self._pictures}
         began = time.perf_counter_ns()
         seed_sample(self._recipe.seed, planned.epoch, planned.position)
         try:
@@ -128,6 +131,13 @@ class SampleReader:
                 'on_error="substitute" (the next one takes its place) or on_error="mask".'
             )
         self._check_mapped(mapped, planned, key)
+        try:
+            for name, picture in given.items():
+                shown = channels_last(mapped[name], picture, self._dataset.channels)
+                if shown is not mapped[name]:
+                    mapped = mapped | {name: shown}
+        except ValueError as error:
+            raise planned.shard.error(planned.row, str(error)) from error
         for name in set(self._recipe.names) - self._mapped_names:
             mapped = mapped | {name: self._read_only[name].read(planned, self.tools)}
         return mapped

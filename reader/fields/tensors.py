@@ -7,7 +7,6 @@ import numpy as np
 import torch
 
 from reader.batch.nested import map_leaves
-from reader.errors import ReaderError
 from reader.fields.values import PictureForm, as_array
 
 from_numpy = torch.from_numpy
@@ -25,15 +24,7 @@ def channels_first(image: Any, form: PictureForm) -> Any:
         return [channels_first(view, form) for view in image]
     if not isinstance(image, torch.Tensor) or image.dim() < 3:
         return image
-    first, width, channels = image.shape[-3:]
-    if channels not in (3, form.channels):
-        return image
-    if first == channels and form.is_mapped:
-        raise ReaderError(
-            f"map_sample returned an image of {first} x {width} x {channels} numbers, which may be "
-            f"({first}, H, W) or (H, W, {channels}). Pad images that are so small."
-        )
-    return image.movedim(-1, -3)
+    return image.movedim(-1, -3) if image.shape[-1] in (3, form.channels) else image
 
 
 def tensor(value: Any) -> Any:

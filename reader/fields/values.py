@@ -12,7 +12,6 @@ _TENSOR_TYPES = "?efdFD" + np.typecodes["AllInteger"]  # NumPy's types that torc
 
 class PictureForm(NamedTuple):
     channels: int
-    is_mapped: bool
 
 
 def are_views(value: Any, count: int) -> bool:
@@ -30,6 +29,34 @@ def as_array(value: Any) -> NDArray[Any] | None:
     if array.dtype.char not in _TENSOR_TYPES:
         return None
     return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def channels_last(value: Any, given: Any, channels: int) -> Any:
+    """Return a mapped picture whose first and last dimension might be its channels.
+
+    The picture that `map_sample` was `given` shows which they are; its channels are then last.
+
+    Raises:
+        ValueError: it does not show it.
+    """
+    if isinstance(value, list) and isinstance(given, list) and len(value) == len(given):
+        return [channels_last(*pair, channels) for pair in zip(value, given, strict=True)]
+    array = as_array(value)
+    if array is None or array.ndim < 3 or array.shape[-1] not in (3, channels):
+        return value
+    if array.shape[-3] != array.shape[-1] or value is given:
+        return value
+    shape = np.shape(given)
+    moved = shape[-1:] + shape[:-1]
+    if shape != moved and array.shape == shape:
+        return value
+    if shape != moved and array.shape == moved:
+        return np.moveaxis(array, -3, -1)
+    first, width, last = array.shape[-3:]
+    raise ValueError(
+        f"map_sample returned an image of {first} x {width} x {last} numbers, which may be "
+        f"({first}, H, W) or (H, W, {last}). Pad images that are so small"
+    )
 
 
 def in_own_shape(room: NDArray[Any], size: Sequence[int], axis: int = 0) -> NDArray[Any]:

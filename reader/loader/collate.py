@@ -10,7 +10,7 @@ from reader.batch.layout import BatchArrays
 from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError, SampleError, because
 from reader.fields.columns import BatchSchema, StoredBatch
-from reader.fields.seeding import BatchFunction, Place
+from reader.fields.seeding import BatchFunction, Place, is_users
 from reader.fields.tensors import tensor
 from reader.format import FormatError
 
@@ -37,6 +37,8 @@ class Batcher:
             raise SampleError(str(error)) from error
         if self._collate is None:
             return tuple(each[0] if len(each) == 1 else each for each in views)
+        if not is_users(self._collate.function):
+            views = [[_filled(view, arrays["valid"]) for view in each] for each in views]
         samples = list(zip(*map(_rows, views), strict=True))
         try:
             return self._collate(samples, place)
@@ -54,6 +56,16 @@ class Batcher:
                 ),
             )
             raise
+
+
+def _filled(view: Any, valid: Any) -> Any:
+    """Return a field with an empty tensor for the None of a masked row, so that it is padded."""
+    like = next((v for v in view if isinstance(v, torch.Tensor)), None)
+    if like is None or not isinstance(view, list) or valid.all():
+        return view
+    nothing = like.new_zeros((0,) * like.dim())
+    pairs = zip(view, valid.tolist(), strict=True)
+    return [nothing if value is None and not is_valid else value for value, is_valid in pairs]
 
 
 def _rows(views: Sequence[Any]) -> Any:

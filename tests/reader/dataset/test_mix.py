@@ -11,6 +11,7 @@ from made_images import encode, make_image
 from PIL import Image
 from row_files import rows_of
 
+import packer
 from reader import ArgumentError, Dataset, Mix
 
 Write = Callable[..., Path]
@@ -121,3 +122,32 @@ def test_a_dataset_that_would_never_come_is_refused(whole: Dataset, dogs: Datase
     with pytest.raises(ArgumentError, match="'1' of the Mix has no sample to give"):
         Mix([(whole, 1), (dogs.subset([]), 1)]).counts()
     assert Mix([(whole, 1), (dogs.subset([]), 0)]).counts() == {"0": 39, "1": 0}
+
+
+def test_a_column_that_only_some_datasets_have_is_refused_with_the_others_name(
+    write_samples: Callable[..., Path], tmp_path: Path
+) -> None:
+    def made(name: str, **options: Any) -> Dataset:
+        source = tmp_path / name
+        source.mkdir()
+        for number in range(4):
+            (source / f"{number}.png").write_bytes(encode(make_image(number, 16, 16), "PNG"))
+        rows = "".join(f"{n}.png,{'north' if n % 2 else 'south'}\n" for n in range(4))
+        (source / "table.csv").write_text(f"file,site\n{rows}")
+        packer.pack(source, tmp_path / f"{name}-shards", progress=False, jobs=1, **options)
+        return Dataset(tmp_path / f"{name}-shards")
+
+    has, other, lacks = made("a", columns=["site"]), made("b", columns=["site"]), made("c")
+    words = r"c-shards, a dataset of the Mix, has no column 'site'.*--column site.*before"
+    for parts in ([has, lacks], [lacks, has], [has, other, lacks], [has, lacks.subset([1])]):
+        with pytest.raises(ArgumentError, match=words):
+            Mix(parts).subset(lambda columns: columns["site"] == "north")
+        with pytest.raises(ArgumentError, match=words):
+            Mix(parts).columns("label", "site")
+    with pytest.raises(ArgumentError, match=words):
+        Mix([other, Mix([has, lacks])]).columns("site")
+    for parts in ([has, other], [has, lacks.subset([])], [Mix([has, other]), has]):
+        chosen = Mix(parts).subset(lambda columns: columns["site"] == "north")
+        assert len(chosen) == sum(len(part) for part in parts) // 2
+    with pytest.raises(ArgumentError, match="there is no column 'site'"):
+        Mix([lacks, lacks]).columns("site")

@@ -1,5 +1,6 @@
 """`map_sample`: what it gives for each sample is what arrives, whatever its shape."""
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -7,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from delivered import Write, epoch_of
+from delivered import Write, damage, epoch_of
 from made_images import png
 from numpy.typing import NDArray
 from PIL import Image
 
-from reader import CenterCrop, Loader, ReaderError, Resize, SampleError
+from reader import Bands, CenterCrop, Dataset, Loader, ReaderError, Resize, SampleError, pad_collate
 
 SIZES = [(20, 30), (12, 40), (41, 17), (20, 30), (9, 9), (33, 50), (20, 31), (64, 48)]
 SIDE = 32  # larger than some of the sources, smaller than others
@@ -237,3 +238,68 @@ def test_an_image_changed_in_place_is_not_what_the_cache_keeps(varied: Path) -> 
             epochs = [images for _ in range(3) for (images,) in loader]
             assert loader.statistics().cached
         assert all(torch.equal(images, fresh) for images in epochs)
+
+
+@pytest.mark.parametrize("size", [(3, 7), (7, 3), (3, 3), (3, 20)])
+@pytest.mark.parametrize("change", ["none", "a copy", "channels first"])
+def test_an_image_of_three_rows_or_columns_comes_as_it_is_or_is_named(
+    write_samples: Write, size: tuple[int, int], change: str
+) -> None:
+    def made(sample: dict[str, Any]) -> dict[str, Any]:
+        image = sample["image"]
+        if change == "channels first":
+            image = np.ascontiguousarray(np.moveaxis(image, -1, 0))
+        return sample if change == "none" else {**sample, "image": image.copy()}
+
+    pixels = np.random.default_rng(0).integers(0, 256, (*size, 3), np.uint8)
+    plain = np.zeros((20, 20, 3), np.uint8)
+    folder = write_samples({"a": {"png": png(plain)}, "b": {"png": png(pixels)}})
+    options: dict[str, Any] = {"map_sample": made, "batch_size": 2, "fields": ("image", "valid")}
+    if size == (3, 3) and change != "none":  # whether they were moved, nothing says
+        with pytest.raises(SampleError, match=r"'b' .* may be \(3, H, W\) or \(H, W, 3\)"):
+            epoch_of(folder, **options)
+        ((images, valid),) = epoch_of(folder, **options, on_error="mask", max_bad=1.0)
+        assert valid.tolist() == [True, False]
+        return
+    ((images, valid),) = epoch_of(folder, **options)
+    assert valid.tolist() == [True, True]
+    assert np.array_equal(images[1], np.moveaxis(pixels, -1, 0))
+
+
+def test_a_grey_image_of_one_row_comes_as_it_is(write_samples: Write) -> None:
+    pixels = np.arange(9, dtype=np.uint8)[None]
+    folder = write_samples({"a": {"png": png(pixels)}})
+    dataset = Dataset(folder, channels=1)
+    ((image,),) = epoch_of(dataset, fields=("image",), map_sample=lambda sample: sample)
+    assert np.array_equal(image[0], pixels[None])
+
+
+def test_masked_samples_are_padded_by_pad_collate_in_masks_and_bands(
+    write_samples: Write,
+) -> None:
+    file = io.BytesIO()
+    np.save(file, np.full((6, 8), 7, np.float32))
+    mask = png(np.full((6, 8), 5, np.uint8))
+    good = {"png": png(np.full((6, 8, 3), 9, np.uint8)), "mask.png": mask, "npy": file.getvalue()}
+    folder = write_samples({"a": good, "b": good, "c": good})
+    damage(folder, 1)
+    given: dict[str, Any] = {"batch_size": 3, "on_error": "mask", "max_bad": 1.0}
+    fields = ("image", "mask.png", Bands("npy"), "valid")
+    ((images, masks, bands, valid),) = epoch_of(
+        folder, fields=fields, collate_fn=pad_collate, **given
+    )
+    assert valid.tolist() == [True, False, True]
+    assert images.shape == (3, 3, 6, 8)
+    assert masks.amax((1, 2)).tolist() == [5, 0, 5]
+    assert bands.amax((1, 2, 3)).tolist() == [7, 0, 7]
+    (samples,) = epoch_of(folder, fields=fields, collate_fn=list, **given)
+    assert samples[1][1:3] == (None, None)  # a function of one's own sees what is missing
+
+
+def test_pad_collate_keeps_the_none_of_a_member_that_a_sample_lacks(write_samples: Write) -> None:
+    image = png(np.zeros((6, 8, 3), np.uint8))
+    folder = write_samples(
+        {"a": {"png": image, "mask.png": png(np.ones((6, 8), np.uint8))}, "b": {"png": image}}
+    )
+    ((masks,),) = epoch_of(folder, batch_size=2, fields=("mask.png?",), collate_fn=pad_collate)
+    assert masks[1] is None

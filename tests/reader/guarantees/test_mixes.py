@@ -108,7 +108,8 @@ def detection(write_samples: Write) -> Callable[..., Dataset]:
         content = json.dumps(found | dict.fromkeys(("categories", "ids"), numbers)).encode()
         members = {"png": encode(Image.new("RGB", (40, 40)), "PNG"), "json": content}
         folder = write_samples({"one": members | ({"txt": text} if text else {})}, labels=[0])
-        boxes = {"json": BoxEncoding("xywh", labels="categories", **changes)}
+        given: dict[str, Any] = {"format": "xywh", "labels": "categories", **changes}
+        boxes = {"json": BoxEncoding(**given)}
         manifest = replace(Manifest.load(folder), classes=classes, boxes=boxes)
         (folder / "dataset.json").write_text(manifest.dump())
         return Dataset(folder)
@@ -157,6 +158,32 @@ def test_boxes_that_are_held_differently_are_refused(detection: Callable[..., Da
         load(mix, fields=(Boxes("json"),))
     with load(mix, fields=("json",)) as loader:
         assert len([*loader]) == 1
+
+
+def test_boxes_that_are_held_differently_come_in_the_format_that_is_asked_for(
+    detection: Callable[..., Dataset],
+) -> None:
+    parts = [detection("cat"), detection("dog", format="xyxy"), detection("cat", normalized=True)]
+    for out, expected in (
+        ("xyxy", [[0, 0, 29, 29], [0, 0, 29, 29]]),
+        ("xywh", [[0, 0, 29, 29], [0, 0, 29, 29]]),
+        ("cxcywh", [[14.5, 14.5, 29, 29], [14.5, 14.5, 29, 29]]),
+    ):
+        boxes = Boxes("json", out=out)
+        with load(Mix(parts[:2]), fields=(boxes,), transforms=[]) as loader:
+            [(found,)] = loader
+        assert [one["boxes"][0].tolist() for one in found] == expected
+        assert [one["labels"].tolist() for one in found] == [[0], [1]]  # of the mix
+    two = [detection("cat", "ant"), detection("dog", "ant", format="xyxy")]
+    given: dict[str, Any] = {"fields": (Boxes("json", out="xyxy"),), "transforms": []}
+    with load(Mix(two), workers=1, **given) as loader:
+        [(found,)] = loader
+    assert [one["boxes"][1].tolist() for one in found] == [[1, 1, 30, 30], [1, 1, 29, 29]]
+    for others in ([parts[0], detection("cat", labels=None)], [parts[0], Mix(parts[1:2])]):
+        with pytest.raises(ArgumentError, match=r"pack both alike"):
+            load(Mix(others), fields=(Boxes("json", out="xyxy"),))
+    with pytest.raises(ArgumentError, match=r"format='xyxy' contradicts dataset.json"):
+        load(Mix(parts[:2]), fields=(Boxes("json", format="xyxy", out="xyxy"),))
 
 
 def test_raw_images_are_gathered_across_datasets(write_samples: Write) -> None:

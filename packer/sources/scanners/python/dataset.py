@@ -184,7 +184,10 @@ def opened(
     splits, ends = list(lengths), list(accumulate(lengths.values()))
 
     def open_source(classes: Sequence[str] | None) -> DatasetSource:
-        order = class_order(what, declared, classes) if classes and declared else declared
+        if classes is None and (doubt := next((k.doubt for k in known.values() if k.doubt), "")):
+            raise UnusableInput(doubt)
+        names = tuple(filter(None, declared))
+        order = class_order(what, names, classes) if classes and names else names
         fields = Fields(
             first.image or image or "image",
             first.label or label,

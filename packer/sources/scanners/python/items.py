@@ -46,7 +46,8 @@ class Fields:
     label: str | None = None  # None: "label", if there is such a field
     split: str | None = None  # None: "split", if there is such a field
     classes: tuple[str, ...] = ()  # class names in label order; empty: labels are numbers
-    declared: tuple[str, ...] = ()  # those of the dataset's own numbers; empty: `classes`
+    # Those of the dataset's own numbers, "" for one that none has; empty: `classes`.
+    declared: tuple[str, ...] = ()
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
@@ -88,11 +89,11 @@ class Fields:
         return {**fields, "key": value["__key__"]}
 
     def _label(self, value: Any) -> int:
-        label = values.label_of(value, self._numbers)
+        label = values.label_of(value, self._numbers, len(self.declared))
         if isinstance(value, str) or label < 0 or self.declared in ((), self.classes):
             return label
-        if label >= len(self.declared):
-            raise BadImage(f"its label, {label}, is none of the {len(self.declared)} classes")
+        if label >= len(self.declared) or not self.declared[label]:
+            raise BadImage(f"its label, {label}, is none of the {len(self.classes)} classes")
         return self._numbers[self.declared[label]]
 
 

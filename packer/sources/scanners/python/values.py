@@ -47,8 +47,11 @@ def image_of(value: Any) -> bytes | Image.Image:
     )
 
 
-def label_of(value: Any, numbers: Mapping[str, int]) -> int:
-    """Return the class number of a label, a number or a name in `numbers`; -1 without one."""
+def label_of(value: Any, numbers: Mapping[str, int], most: int = 0) -> int:
+    """Return the class number of a label; -1 without one.
+
+    It is a name in `numbers`, or a number below `most`; 0: below their count, if there are any.
+    """
     if value is None:
         return -1
     if isinstance(value, str):
@@ -69,7 +72,7 @@ def label_of(value: Any, numbers: Mapping[str, int]) -> int:
             f"its label is {described(value)}, but a label is one whole number or a class "
             'name: put other values into another field, such as "json": {"target": ...}'
         )
-    if not -1 <= number < (len(numbers) or MAX_CLASSES):
+    if not -1 <= number < (most or len(numbers) or MAX_CLASSES):
         raise BadImage(f"its label, {number}, is none of the {len(numbers) or MAX_CLASSES} classes")
     return number
 
