@@ -1,6 +1,6 @@
 """Samples whose annotations do not tell the picture that their coordinates are of."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from packer.words import many
 from reader.format import Index
@@ -14,7 +14,7 @@ Frames = dict[tuple[str, int], tuple[int, str]]
 def doubtful_frames(shard: Index) -> Frames:
     """Return the doubtful frames that an index has."""
     doubts = doubts_in(shard.columns)
-    return {key: (len(rows), shard.name(rows[0])) for key, rows in doubts.items()}
+    return {key: (len(rows), min(map(shard.name, rows))) for key, rows in doubts.items()}
 
 
 def add_frames(known: Frames, more: Frames) -> None:
@@ -22,14 +22,6 @@ def add_frames(known: Frames, more: Frames) -> None:
     for key, (count, name) in more.items():
         before = known.get(key, (0, name))
         known[key] = before[0] + count, min(before[1], name)
-
-
-def frames_of(shards: Iterable[Index]) -> Frames:
-    """Return the doubtful frames of several shards."""
-    found: Frames = {}
-    for shard in shards:
-        add_frames(found, doubtful_frames(shard))
-    return found
 
 
 def frame_lines(frames: Mapping[tuple[str, int], tuple[int, str]]) -> list[str]:
