@@ -34,7 +34,7 @@ def _line(ext: str, frame: int, count: int, first: str) -> str:
     if frame == NEITHER:
         return (
             f"The .{ext} of {whose} gives another width and height than the image has: its "
-            "coordinates are read as pixels of the image as its file stores it. If they are of a "
+            "coordinates are read as of the image as its file stores it. If they are pixels of a "
             "resized image, scale them."
         )
     if picture_format(ext):

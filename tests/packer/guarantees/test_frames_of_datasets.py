@@ -101,12 +101,15 @@ def test_a_sound_dataset_has_no_column_more(tmp_path: Path) -> None:
     assert not [name for name in columns if name.startswith("source_") or name.endswith(".frame")]
 
 
-@pytest.mark.parametrize("options", [SMALL, FITTED], ids=["smaller", "fitted"])
-def test_a_report_finds_no_box_beyond_its_image(
-    options: tuple[object, ...], tmp_path: Path
-) -> None:
-    src, dst = write_coco(tmp_path / "src", NAMES), tmp_path / "shards"
-    run("pack", src, dst, *options)
+def test_a_crop_of_packing_drops_boxes_without_a_warning(tmp_path: Path) -> None:
+    src, dst = write_coco(tmp_path / "src", {"1.png": NAMES["1.png"]}), tmp_path / "shards"
+    run("pack", src, dst, "--raw", "60x8", "--jobs", 1)
+    with reader.Loader(dst, batch_size=1, workers=0, fields=("image", FIELD)) as loader:
+        [(_, [boxes])] = list(loader)
+        assert (len(boxes["boxes"]), loader.statistics().dropped_boxes) == (1, 0)
+    sparse = reader.Boxes("json", min_visible=0.5)
+    [(_, boxes)] = delivered(dst, sparse).values()
+    assert len(boxes["boxes"]) == 0
     findings = run("report", dst, "-o", tmp_path / "page.html", "--jobs", 1)["findings"]
     assert not {"boxes_outside", "boxes_in_corner"} & {one["kind"] for one in findings}
 
