@@ -1,6 +1,6 @@
 """Samples whose annotations do not tell the picture that their coordinates are of."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from packer.words import many
 from reader.format import Index
@@ -14,7 +14,7 @@ Frames = dict[tuple[str, int], tuple[int, str]]
 def doubtful_frames(shard: Index) -> Frames:
     """Return the doubtful frames that an index has."""
     doubts = doubts_in(shard.columns)
-    return {key: (len(rows), shard.name(rows[0])) for key, rows in doubts.items()}
+    return {key: (len(rows), min(map(shard.name, rows))) for key, rows in doubts.items()}
 
 
 def add_frames(known: Frames, more: Frames) -> None:
@@ -22,14 +22,6 @@ def add_frames(known: Frames, more: Frames) -> None:
     for key, (count, name) in more.items():
         before = known.get(key, (0, name))
         known[key] = before[0] + count, min(before[1], name)
-
-
-def frames_of(shards: Iterable[Index]) -> Frames:
-    """Return the doubtful frames of several shards."""
-    found: Frames = {}
-    for shard in shards:
-        add_frames(found, doubtful_frames(shard))
-    return found
 
 
 def frame_lines(frames: Mapping[tuple[str, int], tuple[int, str]]) -> list[str]:
@@ -42,7 +34,7 @@ def _line(ext: str, frame: int, count: int, first: str) -> str:
     if frame == NEITHER:
         return (
             f"The .{ext} of {whose} gives another width and height than the image has: its "
-            "coordinates are read as pixels of the image as its file stores it. If they are of a "
+            "coordinates are read as of the image as its file stores it. If they are pixels of a "
             "resized image, scale them."
         )
     if picture_format(ext):

@@ -43,9 +43,9 @@ class Boxes(Overlay):
     contradicts the record is refused. The record is not used for another `path`, or with `decode`.
 
     A member ``json`` has boxes at paths. A member ``txt`` has lines of a class and four numbers, as
-    YOLO's label files do, and always gives ``labels``. YOLO's boxes are coordinates of the upright
-    image, COCO's of the stored one. These differ in photographs with an EXIF orientation,
-    independent of the dataset's own ``upright``.
+    YOLO's label files do, and always gives ``labels``. Numbers are those of the source's picture,
+    whatever packing did to its pixels. In photographs with an EXIF orientation, they are of the
+    upright or of the stored picture, independent of the dataset's own ``upright``.
 
     Fractions without `normalized`, pixels with it, and boxes that end before they begin raise a
     SampleError. Boxes outside the image, or too small before a crop, are dropped with a warning and
@@ -62,7 +62,8 @@ class Boxes(Overlay):
         normalized: True if coordinates are fractions of the image's size. None: as recorded, or
             False.
         upright: True for coordinates of the image turned upright by its EXIF orientation; False for
-            the stored image. None: True for a ``txt``, False for any other member.
+            the stored image. None: True for a ``txt``, False for any other member. What the index
+            records of a sample precedes it.
         decode: function from the member's bytes to the value that the paths index, such as a dict;
             None for JSON, or the lines of a ``txt``.
         out: the format of the delivered boxes; "xyxy" for torchvision's detection models. None: the

@@ -41,8 +41,9 @@ class Loader(ForPrefetcher):
     - ``source``: int64 (B,), the number of the dataset in a `Mix`, 0 without one.
     - ``valid``: bool (B,), False for rows that only pad the last step of a rank.
     - ``key``, ``name``: lists of B strings; a name is the path in the packed source.
-    - ``size``: int64 (B, 2), height and width of the upright source.
-    - ``geometry``: float32 (B, 2, 3), the matrix from x, y of the upright source to the image.
+    - ``size``: int64 (B, 2), height and width of the upright stored image.
+    - ``geometry``: float32 (B, 2, 3), the matrix from x, y of the source's upright picture to the
+      image.
     - ``right.png`` and other pictures in colour, except masks: as ``image``.
     - ``json``, ``txt``, ``npy``, ``mask.png``, ...: members, decoded by their extension. Arrays of
       one type and shape become one tensor (B, ...), anything else a list. See

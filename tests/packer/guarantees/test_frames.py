@@ -8,17 +8,15 @@ import io
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
+from drawn_objects import SIZE, Drawn, assert_near, coco, delivered, drawn, seen, shape
 
 import packer
 import reader
 
-SIZE = 96, 72  # width and height, as stored
-OBJECT = (24, 12, 60, 30)  # left, top, right and bottom there
 ORIENTATIONS = range(1, 9)
 POLICIES: dict[str, dict[str, Any]] = {
     "as it is": {"png": "verbatim"},
@@ -31,75 +29,7 @@ TRANSFORMS = {
     "whole": [],
     "mirrored and cropped": [reader.CenterCrop((40, 36)), reader.RandomHorizontalFlip(p=1)],
 }
-Corners = tuple[float, float, float, float]
 Files = Mapping[str, bytes]
-
-
-class Drawn(NamedTuple):
-    """An image with an object, and an annotation of it."""
-
-    image: bytes
-    size: tuple[int, int]  # width and height that the annotation has
-    box: Corners
-    mask: bytes
-
-
-def turned(pixels: np.ndarray, orientation: int) -> np.ndarray:
-    """Return the pixels upright."""
-    pixels = pixels.swapaxes(0, 1) if orientation >= 5 else pixels
-    flips = {2: (1, -1), 3: (-1, -1), 4: (-1, 1), 6: (1, -1), 7: (-1, -1), 8: (-1, 1)}
-    down, across = flips.get(orientation, (1, 1))
-    return pixels[::down, ::across]
-
-
-def seen(pixels: np.ndarray) -> Corners:
-    rows, columns = np.nonzero(pixels if pixels.ndim == 2 else pixels.max(axis=-1) > 127)
-    found = columns.min(), rows.min(), columns.max() + 1, rows.max() + 1
-    return tuple(map(float, found))  # type: ignore[return-value]
-
-
-def png(pixels: np.ndarray, orientation: int = 1) -> bytes:
-    exif = Image.Exif()
-    exif[0x112] = orientation
-    options = {} if orientation == 1 else {"exif": exif}
-    Image.fromarray(np.ascontiguousarray(pixels)).save(file := io.BytesIO(), "PNG", **options)
-    return file.getvalue()
-
-
-def drawn(orientation: int, *, is_upright: bool) -> Drawn:
-    pixels = np.zeros((*SIZE[::-1], 3), np.uint8)
-    left, top, right, bottom = OBJECT
-    pixels[top:bottom, left:right] = 255
-    shown = turned(pixels, orientation) if is_upright else pixels
-    height, width = shown.shape[:2]
-    mask = png(shown[..., 0] // 255)
-    return Drawn(png(pixels, orientation), (width, height), seen(shown), mask)
-
-
-def shape(box: Corners) -> dict[str, Any]:
-    """Return an object's box, outline and key points, as COCO has them."""
-    left, top, right, bottom = box
-    return {
-        "bbox": [left, top, right - left, bottom - top],
-        "segmentation": [[left, top, right, top, right, bottom, left, bottom]],
-        "keypoints": [left, top, 2, right, bottom, 1],
-    }
-
-
-def delivered(dataset: Path, *fields: Any, **options: Any) -> dict[str, Any]:
-    """Return the values of the fields by key."""
-    names = ("key", "image", *fields)
-    with reader.Loader(
-        str(dataset), batch_size=1, drop_last=False, workers=0, fields=names, **options
-    ) as loader:
-        return {
-            batch[0][0]: [np.asarray(batch[1][0]).transpose(1, 2, 0), *(b[0] for b in batch[2:])]
-            for batch in loader
-        }
-
-
-def assert_near(found: Any, wanted: Corners, name: str) -> None:
-    assert np.abs(np.asarray(found, float).ravel() - wanted).max() <= 1.01, (name, found, wanted)
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -154,16 +84,8 @@ def test_fractions_lie_over_their_object(policy: str, tmp_path: Path) -> None:
             assert_near(boxes["boxes"], seen(image), key)
 
 
-def coco(one: Drawn, name: str) -> Files:
-    width, height = one.size
-    image = {"id": 1, "file_name": name, "width": width, "height": height}
-    thing = {"id": 1, "image_id": 1, "category_id": 1, "area": 1, "iscrowd": 0, **shape(one.box)}
-    content = {
-        "images": [image],
-        "annotations": [thing],
-        "categories": [{"id": 1, "name": "thing"}],
-    }
-    return {"_annotations.coco.json": json.dumps(content).encode()}
+def _coco(one: Drawn, name: str) -> Files:
+    return {"_annotations.coco.json": coco({name: one})}
 
 
 def voc(one: Drawn, name: str) -> Files:
@@ -224,7 +146,7 @@ def fiftyone(one: Drawn, name: str) -> Files:
 
 
 FORMS: dict[str, Callable[[Drawn, str], Files]] = {
-    f.__name__: f for f in (coco, voc, table, labelme, label_studio, cvat, fiftyone)
+    f.__name__.strip("_"): f for f in (_coco, voc, table, labelme, label_studio, cvat, fiftyone)
 }
 
 

@@ -32,7 +32,7 @@ def test_boxes_become_corners_with_labels_and_outlines() -> None:
 def test_lines_of_boxes_and_outlines_are_fractions_of_the_upright_image() -> None:
     lines = b"1 0.5 0.5 0.2 0.4\n0 0.1 0.1 0.3 0.1 0.3 0.6\n"
     found = annotated([("txt", lines)], Reading("txt", "cxcywh", True))
-    assert found.is_upright
+    assert found.ext == "txt"
     assert np.allclose(found.boxes, [[0.4, 0.3, 0.6, 0.7], [0.1, 0.1, 0.3, 0.6]])
     assert found.labels.tolist() == [1, 0]
 

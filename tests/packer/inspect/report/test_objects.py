@@ -34,7 +34,7 @@ def found(
     sides, split = np.full(COUNT, 100), np.zeros(COUNT, np.int64)
     split[list(val)] = 1
     table: Any = SimpleNamespace(width=sides, height=sides, classes=classes, has_labels=False)
-    table.split, table.splits = split, ("train", "val")
+    table.split, table.splits, table.frames = split, ("train", "val"), {}
     findings = object_findings(table, looked, Reading("json", "xywh"))
     return {finding.kind: finding for finding in findings}
 
