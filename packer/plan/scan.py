@@ -1,8 +1,9 @@
 """From a source to the list of what is to be packed: splits assigned, repeats skipped."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from packer.samples.records import Facts, Late, Reader, Sample, Skipped, Source
 from packer.samples.table import SampleTable
 from packer.words import Message, many, option
 from reader.format import MaskColors
+
+_BUT = ", but "  # before what an image of the same bytes contradicts
 
 
 @dataclass(frozen=True)
@@ -83,15 +86,18 @@ def scan(
     listing, kept = _without_repeats(
         listing, digests, "its key, {sample.key!r}, is that of {first.name!r}"
     )
+    contradicting: Sequence[str] = ()
     if arranged.dedupe:
         with progress.phase("compare", len(listing), "files") as advance:
             contents = _contents(listing, files, advance)
-        reason = " its bytes are equal to those of {first.name!r}"
-        listing, different = _without_repeats(listing, contents, reason, ignored=True)
+        reason = " its bytes are equal to those of {first.name!r}{but}"
+        differ = partial(_differing, files=files, classes=classes)
+        listing, different = _without_repeats(listing, contents, reason, differ, ignored=True)
         kept = kept[different]
+        contradicting = _contradicting(listing.skipped)
     fingerprint = listing.fingerprint() + files.identity
     names = classes or numbered(listing.labels.tolist())
-    remarks = tuple(_outside(reaching))
+    remarks = (*_outside(reaching), *contradicting)
     shares = (arranged.split or {}) if arranged.stratify else {}
     if existing is not None and len(existing.digests):
         if not is_late:
@@ -156,8 +162,17 @@ def _too_large(reader: Reader, sample: Sample, most: int) -> list[Skipped]:
 
 
 def _without_repeats(
-    listing: SampleTable, digests: Digests, reason: str, *, ignored: bool = False
+    listing: SampleTable,
+    digests: Digests,
+    reason: str,
+    differ: Callable[[Sample, Sample], str] = lambda one, first: "",
+    *,
+    ignored: bool = False,
 ) -> tuple[SampleTable, NDArray[np.int64]]:
+    """Return the first samples of each digest, and their numbers; others are named.
+
+    `differ` returns in what a sample contradicts the first one, "" for nothing.
+    """
     _, firsts, group = np.unique(digests, return_index=True, return_inverse=True)
     first = firsts[group]
     numbers = np.arange(len(listing))
@@ -168,9 +183,36 @@ def _without_repeats(
     result = listing.take(kept)
     pairs = ((listing[at], listing[int(first[at])]) for at in repeats.tolist())
     result.skipped = listing.skipped + [
-        Skipped(one.name, reason.format(sample=one, first=other), ignored) for one, other in pairs
+        Skipped(one.name, reason.format(sample=one, first=other, but=differ(one, other)), ignored)
+        for one, other in pairs
     ]
     return result, kept
+
+
+def _differing(one: Sample, first: Sample, files: Reader, classes: Sequence[str]) -> str:
+    """Return in what an image differs from another of the same bytes: class, split, members."""
+    labels = [
+        repr(classes[label]) if 0 <= label < len(classes) else str(label) if label >= 0 else "none"
+        for label in (one.label, first.label)
+    ]
+    found = [f"its class is {labels[0]}, not {labels[1]}"] * (one.label != first.label)
+    found += [f"its split is {one.split!r}, not {first.split!r}"] * (one.split != first.split)
+    with suppress(BadImage):  # packing will name it
+        members = [files.read(sample).members if sample.members else {} for sample in (one, first)]
+        names = sorted(members[0].keys() | members[1].keys())
+        others = [name for name in names if members[0].get(name) != members[1].get(name)]
+        found += [f"it has another {', '.join(others)}"] * bool(others)
+    return _BUT + ", and ".join(found) if found else ""
+
+
+def _contradicting(skipped: Sequence[Skipped]) -> tuple[str, ...]:
+    """Return a remark on the copies that contradict the image that is packed."""
+    found = [item for item in skipped if item.ignored and _BUT in item.reason]
+    if not found:
+        return ()
+    shown = f"{found[0].name}: {found[0].reason.strip()}"
+    one = f"{len(found):,} skipped copies contradict" if found[1:] else "A skipped copy contradicts"
+    return (f"{one} the image that is packed instead. {shown}.",)
 
 
 def _contents(listing: SampleTable, files: Reader, advance: Advance) -> Digests:

@@ -6,6 +6,7 @@ images, made once for each depth of paths, of 12 bytes an image; nothing is trie
 
 import os
 import re
+import unicodedata
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -145,8 +146,29 @@ class ImageIndex:
         found = self._named(os.path.splitext(value)[0] if whole else value, value.count("/"))
         if whole:
             found = [path for path in found if path.endswith(value)]
+            found = found or self._alike(value)
         self._last = value, found
         return found
+
+    def _alike(self, value: str) -> list[str]:
+        """Return the images whose paths end with `value` but for case and the form of Unicode."""
+        index, folders = self._folded_names
+        name, end = _folded(value.rpartition("/")[2]), f"/{_folded(value)}"
+        found = dict.fromkeys(folders[number] for number in index.numbers(name_hash(name)))
+        paths = (inside(folder, one) for folder in found for one in self.tree.names(folder))
+        return [path for path in paths if _folded(f"/{path}").endswith(end)]
+
+    @cached_property
+    def _folded_names(self) -> tuple[HashIndex, list[str]]:
+        """The number of each image's folder by its name without case, and the folders."""
+        hashes, numbers, folders = array("Q"), array("I"), list[str]()
+        for folder, level in self.tree.walk():
+            names = filter(names_an_image, self.tree.names(folder) if level.images else ())
+            found = [name_hash(_folded(name)) for name in names]
+            hashes.extend(found)
+            numbers.extend([len(folders)] * len(found))
+            folders.append(folder)
+        return HashIndex(hashes, numbers), folders
 
     def below_another(self, value: str) -> list[str]:
         """Return the images whose whole paths are the end of `value`, which has another root."""
@@ -314,6 +336,10 @@ def _is_there(resolver: ImageResolver, value: str) -> bool:
         return resolver.images.tree.has(resolver.name(value))
     except (BadImage, ValueError):
         return False
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFC", text).casefold()
 
 
 def _one(found: Sequence[str]) -> str:

@@ -24,7 +24,7 @@ from packer.files.snapshot import Watched, cannot_be_read
 from packer.samples.places import Files
 from packer.samples.records import Place, Skipped
 from packer.sources.trees.archive_file import ArchiveFile, Entry, Numbers
-from packer.sources.trees.folder import NO_FILE
+from packer.sources.trees.folder import HIDDEN, NO_FILE
 from packer.sources.trees.globs import Globs
 from packer.sources.trees.shape import inside
 from packer.sources.trees.tree import Level, Tree
@@ -118,6 +118,10 @@ class ArchiveTree(Tree):
     def hidden(self) -> Iterator[str]:
         """Yield the files that globs hide."""
         return iter(self._hidden)
+
+    def hides(self, path: str) -> bool:
+        """Return whether globs hide the file at a path."""
+        return self._at(path) in self._hidden
 
     def below(self, folder: str) -> "ArchiveTree":
         """Return the tree of a folder in this one."""
@@ -247,7 +251,7 @@ class ArchiveTree(Tree):
         """Return a file's numbers, and the file on the disk that holds it."""
         found = self._entry(path)
         if found is None:
-            raise Missing(NO_FILE)
+            raise Missing(HIDDEN if self.hides(path) else NO_FILE)
         if self._only:
             return self._only, found
         at = self._at(path)

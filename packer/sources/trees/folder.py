@@ -21,7 +21,9 @@ from packer.sources.trees.walk import (
     look,
     with_parents,
 )
+from packer.words import Message, option
 
+HIDDEN = Message(option("ignore"), " hides it")  # why a file is not there for a scan
 NO_FILE = f"it cannot be read: {os.strerror(errno.ENOENT)}"
 _MOST_LINKS = 1_000  # paths to one folder
 _MAX_KEPT = 20_000  # folders; of those beyond, only such without examples are kept
@@ -58,7 +60,7 @@ class FolderTree(Tree):
 
     def has(self, path: str) -> bool:
         """Return whether there is a file at `path`, which may be any text, as in a table."""
-        return os.path.isfile(self.root / path) and not self._hides(path)
+        return os.path.isfile(self.root / path) and not self.hides(path)
 
     def names(self, path: str = "") -> list[str]:
         """Return the sorted names of the files in the folder at `path`; listed again."""
@@ -98,7 +100,7 @@ class FolderTree(Tree):
     def measure(self, path: str) -> tuple[int, int]:
         """Return a file's bytes and when it was written (ns)."""
         if self._globs is not None and self._globs.hide(path):  # no call more for each file
-            raise Missing(NO_FILE)
+            raise Missing(HIDDEN)
         try:
             status = os.stat(self._prefix + path)
         except OSError as error:
@@ -132,7 +134,8 @@ class FolderTree(Tree):
         """Return a file that is read in parts."""
         return Watched.of(self.root / path)
 
-    def _hides(self, path: str) -> bool:
+    def hides(self, path: str) -> bool:
+        """Return whether globs hide the file at a path."""
         return self._globs is not None and self._globs.hide(path)
 
     def _look(self, path: str, above: frozenset[Identity] | None = None) -> Level:

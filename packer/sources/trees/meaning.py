@@ -251,8 +251,9 @@ def _depths(shape: Shape, folder: str) -> dict[str, tuple[str, ...]]:
     held = (path for path, count in shape.images.items() if count and is_within(path, folder))
     paths = [path.split("/")[own:] for path in held if path != folder]
     deepest, least = max(paths, key=len), min(map(len, paths))
-    found = {"Each folder that holds images is a class": ("--class-depth", "all")}
-    found = found if least < len(deepest) else {}
+    found: dict[str, tuple[str, ...]] = {}
+    if least < len(deepest):
+        found["Each folder that holds images is a class"] = ("--class-depth", "all")
     for depth in range(min(least, _LEVELS), 0, -1):
         found[f"{'/'.join(deepest[:depth])} is a class"] = ("--class-depth", str(depth))
     return found

@@ -134,6 +134,10 @@ class Tree(ABC):
     def hidden(self) -> Iterator[str]:
         """Yield the files and folders that globs hide, folders with a ``/`` behind them."""
 
+    @abstractmethod
+    def hides(self, path: str) -> bool:
+        """Return whether globs hide the file at a path."""
+
     def repeated(self, path: str) -> Iterator[Skipped]:
         """Yield the files of a folder that others of the same name replace."""
         return iter(())

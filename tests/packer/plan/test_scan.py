@@ -79,6 +79,15 @@ def test_dedupe_leaves_out_the_later_of_equal_images_and_reads_no_other() -> Non
     assert source.reads == {"a": 1, "b": 1, "c": 1}
 
 
+def test_dedupe_says_of_a_copy_that_it_contradicts_the_image_that_is_packed() -> None:
+    records = [sample("a", label=0), sample("b", label=1), sample("c", label=0)]
+    result = scanned(Given(records, dict.fromkeys("abc", b"one")), dedupe=True)
+    left = {item.name: item.reason for item in result.listing.skipped}
+    assert "its class is" in left["b"]
+    assert "its class is" not in left["c"]
+    assert any("A skipped copy contradicts" in remark for remark in result.remarks)
+
+
 def test_dedupe_leaves_what_cannot_be_read_to_the_packing() -> None:
     assert names(scanned(Given([sample("a"), sample("b")]), dedupe=True)) == ["a", "b"]
 

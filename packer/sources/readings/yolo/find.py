@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from packer.errors import UnusableInput
+from packer.errors import UnusableInput, WrongOption
 from packer.samples.labels import YOLO
 from packer.samples.records import Facts, Skipped
 from packer.sources.interpretation import Interpretation
@@ -27,7 +27,7 @@ from packer.sources.trees.folder import FolderTree
 from packer.sources.trees.names import splits_of
 from packer.sources.trees.shape import inside
 from packer.sources.trees.tree import Tree, aside
-from packer.words import choices, many
+from packer.words import choices, many, option
 
 DATA_FILES = (".yaml", ".yml", ".data")
 _READ_OTHERS = (
@@ -163,9 +163,11 @@ def _open(tree: Tree, lists: Lists, classes: Sequence[str] | None) -> RowSource:
     """Open the images; `classes` may only continue those that the label files number."""
     names = tuple(lists.classes)
     if classes and names and tuple(classes[: len(names)]) != names:
-        raise UnusableInput(
-            f"{tree.root}: its labels are the numbers of the classes "
-            f"{', '.join(names[:20])}, which keep their order."
+        raise WrongOption(
+            f"{tree.root}: its label files hold the numbers of the classes "
+            f"{', '.join(names[:20])}, and ",
+            option("classes"),
+            " names them in another order. Remove it, or name these first, in their order.",
         )
     images = (row for row in lists.rows() if isinstance(row, Row))
     first = next(images, None)

@@ -21,6 +21,7 @@ from packer.sources.scanners.templates.template import (
     parse,
 )
 from packer.sources.tables.table import Delimited, JsonLines, LineTable
+from packer.sources.trees.folder import HIDDEN
 from packer.sources.trees.shape import inside
 from packer.sources.trees.tree import Tree
 from packer.sources.trees.walk import DELIMITERS, JSON_LINES
@@ -101,6 +102,8 @@ class ListTemplate(Form):
         """Yield the files that are meant, each with the fields of its path."""
         what = Message(option("labels"), f" {self.text!r}")
         if not set("{*").intersection(self.file):
+            if tree.hides(self.file):
+                raise UnusableInput(what, f": {self.file} is there, and ", *HIDDEN.parts, ".")
             if not tree.has(self.file):
                 raise UnusableInput(
                     what,

@@ -1,11 +1,11 @@
-"""A folder with symbolic links that lead nowhere, to themselves, or on very many ways."""
+"""Folders: files that globs hide, and links that lead nowhere, to themselves, or in many ways."""
 
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from called_packer import call_packer
-from made_images import encode, make_image
+from made_images import encode, make_image, write_files
 
 
 @pytest.fixture
@@ -41,3 +41,14 @@ def test_links_that_multiply_the_paths_of_a_folder_are_refused(tmp_path: Path) -
     (folders[-1] / "x.png").write_bytes(encode(make_image(1, 16, 16), "PNG"))
     done = call_packer("pack", folders[0], tmp_path / "dst", "-j", 1, code=2)
     assert f"lead to {folders[-1].resolve()}" in done.stderr
+
+
+def test_a_file_that_ignore_hides_is_said_to_be_hidden(tmp_path: Path) -> None:
+    images = {f"{n}.png": make_image(n) for n in range(3)}
+    write_files(tmp_path / "s", {**images, "t.csv": "file,label\n0.png,a\n1.png,b\n2.png,a\n"})
+    pack = "pack", tmp_path / "s", tmp_path / "o", "--jobs", 1
+    hidden_image = call_packer(*pack, "--ignore", "2.png")
+    assert "--ignore hides it" in hidden_image.stderr + hidden_image.stdout
+    lists = "--images", "{key}", "--labels", "t.csv: {key:file} {label:label}"
+    hidden_list = call_packer(*pack, *lists, "--ignore", "t.csv", code=2)
+    assert "t.csv is there, and --ignore hides it" in hidden_list.stderr
