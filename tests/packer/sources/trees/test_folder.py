@@ -1,5 +1,6 @@
 """A folder with symbolic links that lead nowhere, to themselves, or on very many ways."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,7 @@ def test_links_that_multiply_the_paths_of_a_folder_are_refused(tmp_path: Path) -
     folders = [tmp_path / "source" / str(level) for level in range(25)]
     for folder in folders:
         folder.mkdir(parents=True)
-    for folder, below in zip(folders, folders[1:], strict=False):
+    for folder, below in pairwise(folders):
         (folder / "a").symlink_to(below)
         (folder / "b").symlink_to(below)
     (folders[-1] / "x.png").write_bytes(encode(make_image(1, 16, 16), "PNG"))
