@@ -17,7 +17,8 @@ _LEAST, _NEARLY = 3, 0.9  # files of both, and their share of the fewer
 _MOST = 500  # folders that are compared
 _COMPARED = 5  # files of a folder, and those of one size in another
 _LOOKED_AT = 5  # folders whose files are compared
-_READ = 400  # files whose bytes are compared
+_READ = 1 << 26  # bytes of files that are compared
+_MOST_READ = 400  # such files
 _NAMED = 8  # images, each in a command
 _OLD = frozenset(  # words for folders of copies
     {"old", "older", "backup", "bak", "copy", "copies", "archive", "archived", "tmp", "temp"}
@@ -150,9 +151,11 @@ def _in_several(outcome: Outcome) -> tuple[list[list[Seen]], int]:
             alike[one.ext.lower(), int(sizes[one.number])].append(one)
     groups = [some for some in alike.values() if len({one.label for one in some}) > 1]
     groups.sort(key=lambda some: (len({one.stem for one in some}) == len(some), len(some)))
-    same, read = [], 0
+    same, read, count = list[list[Seen]](), 0, 0
     for some in groups:
-        if (read := read + len(some)) > _READ:
+        count += len(some)
+        read += sum(int(sizes[one.number]) for one in some)
+        if read > _READ or count > _MOST_READ:
             break
         contents: dict[object, list[Seen]] = defaultdict(list)
         for one in some:

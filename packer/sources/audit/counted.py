@@ -28,10 +28,10 @@ def counted_parts(outcome: Outcome) -> Question | None:
     found: dict[str, dict[str, list[Seen]]] = defaultdict(lambda: defaultdict(list))
     for one in outcome.seen:
         name = "".join(one.folders[:1])
-        numbers = _NUMBER.findall(name)
-        if len(one.folders) != 1 or len(numbers) != 1:
+        own = _NUMBER.findall(name)
+        if len(one.folders) != 1 or len(own) != 1:
             return None
-        found[_NUMBER.sub("#", name)][numbers[0]].append(one)
+        found[_NUMBER.sub("#", name)][own[0]].append(one)
     if not 2 <= len(found) <= _MOST:
         return None
     numbers = set.intersection(*(set(each) for each in found.values()))

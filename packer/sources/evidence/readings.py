@@ -58,8 +58,8 @@ def readings(
     count, has_identities = 0, False
     if _are_referred_to([path for one in found for path in one.paths], unread):
         return
-    folders = {os.path.basename(path) for path, count in tree.shape.images.items() if count}
-    for lists in lists_of(found, tree, src, len(unread.listing), {*classes, *folders}):
+    of_images = {os.path.basename(path) for path, count in tree.shape.images.items() if count}
+    for lists in lists_of(found, tree, src, len(unread.listing), {*classes, *of_images}):
         for folders, texts, is_whole in _ways(lists, base, unread):
             words = (*folders, *given, *(word for one in texts for word in ("--labels", one)))
             if words in tried or len(tried) == _TRIED or count == _MOST:

@@ -23,7 +23,7 @@ def are_vectors(texts: Collection[str]) -> bool:
     A list of the numbers of classes repeats none; a number such as 100 is no vector, so of bits
     without signs between, there is one 1 in each of several.
     """
-    found = []
+    found = list[list[int]]()
     for text in texts:
         if (values := _values(text)) is None or (found and len(values) != len(found[0])):
             return False

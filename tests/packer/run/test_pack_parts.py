@@ -1,3 +1,4 @@
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -7,6 +8,9 @@ from typing import Any
 
 import PIL
 import pytest
+from layouts import huggingface
+from layouts.outcome import lay_out
+from layouts.packed import all_layouts
 from packing import files_of, pack, pack_part
 
 from packer.errors import Rejected, UnusableInput
@@ -250,3 +254,30 @@ def test_of_parts_at_work_three_are_named(tmp_path: Path, count: int, more: str)
         said = str(busy(tmp_path))
     assert more in said
     assert [n for n in range(1, count + 1) if f"part {n}/{count} (process" in said] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "parquet",
+        "arrays: KMNIST, npz",
+        "bdd100k: det_20",
+        "datumaro: boxes, coco",
+        "tables: labels of two words only",
+        "webdataset_like: cls beside jpg",
+    ],
+)
+def test_a_scan_of_each_kind_of_source_is_kept_for_all_parts(name: str, tmp_path: Path) -> None:
+    source, dst = tmp_path / "source", tmp_path / "dst"
+    if name == "parquet":
+        source.mkdir()
+        data = huggingface.parquet(json.dumps({"image": [1, 2, 3, 4], "text": list("abcd")}))
+        (source / "train-00000-of-00001.parquet").write_bytes(data)
+    else:
+        layout = all_layouts()[name]
+        lay_out(layout, source)
+        source /= layout.src
+    options = PackOptions(shard_samples=2)
+    for part in ("1/2", "2/2"):
+        pack_part(source, dst, options, part)
+    assert pack(source, dst, options, 1).shards_written == 0

@@ -94,13 +94,13 @@ def test_texts_of_folders_and_of_numbers_are_evidence(
 def test_other_names_of_the_classes_are_said(
     write_files: Write, tmp_path: Path, jpegs: list[bytes]
 ) -> None:
-    files = {f"{kind}/{n}.jpg": jpegs[n] for kind in "123" for n in range(3)}
-    names = json.dumps({"1": "rose", "2": "lily", "3": "orchid"}).encode()
+    files = {f"{kind}/{n}.jpg": jpegs[n] for kind in ("ka", "lo", "mi") for n in range(3)}
+    names = json.dumps({"ka": "rose", "lo": "lily", "mi": "orchid"}).encode()
     src = write_files(tmp_path / "src", files | {"cat_to_name.json": names})
     done = call_packer("pack", src, tmp_path / "dst", "--jobs", 1)
     assert done.returncode == 0, done.stderr
     assert "cat_to_name.json is not read" in done.stderr + done.stdout
-    assert "rose for 1" in done.stderr + done.stdout
+    assert "rose for ka" in done.stderr + done.stdout
 
 
 def test_the_refusal_says_what_to_type(
