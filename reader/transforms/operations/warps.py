@@ -1,0 +1,58 @@
+"""Warps of an image within its frame, with torchvision's matrices."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from reader.transforms.operations.operation import Operation, Pixels, Size
+
+Matrix = tuple[float, float, float, float, float, float]  # a b c, d e f: x = a * x' + b * y' + c
+
+Fill = float | Sequence[float] | None
+
+_FLAGS = {"nearest": cv2.INTER_NEAREST, "bilinear": cv2.INTER_LINEAR}
+
+
+def sheared_across(slope: float) -> Matrix:
+    return 1, slope, 0, 0, 1, 0
+
+
+def sheared_down(slope: float) -> Matrix:
+    return 1, 0, 0, slope, 1, 0
+
+
+def moved(right: int, down: int) -> Matrix:
+    return 1, 0, -right, 0, 1, -down
+
+
+def turned(degrees: float, size: Size) -> Matrix:
+    """Return a turn to the left about the middle of an image."""
+    angle = math.radians(degrees)
+    sine, cosine, y, x = math.sin(angle), math.cos(angle), size[0] / 2, size[1] / 2
+    return cosine, -sine, x - cosine * x + sine * y, sine, cosine, y - sine * x - cosine * y
+
+
+@dataclass(frozen=True)
+class Warp(Operation):
+    """Each pixel from where the matrix leads, in coordinates in which a pixel's middle is 0.5."""
+
+    matrix: Matrix
+    interpolation: str
+    fill: Fill
+
+    def change(self, pixels: Pixels) -> None:
+        """Change an image in place."""
+        a, b, c, d, e, f = self.matrix
+        # OpenCV has the middle of a pixel at 0.
+        c, f = c + (a + b - 1) / 2, f + (d + e - 1) / 2
+        colour = np.ravel(self.fill or 0).tolist()
+        pixels[...] = cv2.warpAffine(
+            pixels,
+            np.array([[a, b, c], [d, e, f]]),
+            pixels.shape[1::-1],
+            flags=_FLAGS[self.interpolation] | cv2.WARP_INVERSE_MAP,
+            borderValue=colour * 3 if len(colour) == 1 else colour,
+        )
