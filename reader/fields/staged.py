@@ -11,6 +11,7 @@ from reader.decode.plan import plan
 from reader.decode.stored import StoredImage
 from reader.errors import ArgumentError
 from reader.fields.field import Recipe, Tools
+from reader.fields.pictures import Bands
 from reader.fields.pixels import Planned
 from reader.geometry import Geometry
 from reader.transforms.operations.run import change
@@ -19,9 +20,16 @@ from reader.transforms.pipeline import Stage, pixel_transforms
 
 def check_changes(recipe: Recipe, channels: int) -> None:
     """Refuse transforms of pixels that have no meaning for the images, or that a field misses."""
-    followers = [one.name for one in recipe.fields if one.follows_image and one.name != "image"]
+    others = [one for one in recipe.fields if one.follows_image and one.name != "image"]
+    followers = [one.name for one in others]
+    alike = [one.name for one in others if one.is_picture or isinstance(one, Bands)]
     for transform in pixel_transforms(chain(recipe.transforms, *recipe.further)):
         transform.check(channels)
+        if alike:
+            raise ArgumentError(
+                f"{transform} changes the image, and {', '.join(alike)} would stay as before. "
+                "Leave out the transform or these fields, or change both in map_sample=."
+            )
         if transform.moves_pixels and followers:
             raise ArgumentError(
                 f"{transform} shears, turns and moves the image, and {', '.join(followers)} would "

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from delivered import digest, load, only
-from made_images import encode, make_image, png
+from made_images import encode, make_image, npy, png
 
 import reader
 from reader import (
@@ -164,6 +164,18 @@ def test_what_has_no_meaning_for_the_images_is_refused_when_the_loader_is_made(
     given = {"transforms": [CenterCrop(24), transform], "fields": ("image",), **options}
     with pytest.raises(ArgumentError, match=reason):
         load(packed, **given)
+
+
+@pytest.mark.parametrize("field", ["right.jpg", reader.Bands("npy")], ids=str)
+def test_pictures_and_bands_that_would_stay_as_they_are_are_refused(
+    write_samples: Callable[..., Path], field: Any
+) -> None:
+    jpeg, bands = encode(make_image(1), "JPEG"), npy(np.zeros((60, 80, 5), np.float32))
+    folder = write_samples({"a": {"jpg": jpeg, "right.jpg": jpeg, "npy": bands}})
+    given: dict[str, Any] = {"fields": ("image", field), "batch_size": 1}
+    with pytest.raises(ArgumentError, match=r"RandomInvert.* changes the image, and .* would stay"):
+        load(folder, transforms=[CenterCrop(24), RandomInvert()], **given)
+    load(folder, transforms=[CenterCrop(24)], **given).close()
 
 
 def test_grey_images_refuse_three_channels(packed: Path) -> None:

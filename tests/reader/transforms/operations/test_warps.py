@@ -20,7 +20,7 @@ SIZES = [(64, 64), (50, 77)]
     [
         *(sheared_across(slope) for slope in (0.09, -0.33, 0.99)),
         *(sheared_down(slope) for slope in (-0.09, 0.33)),
-        *(moved(*by) for by in ((9, 0), (-31, 0), (0, 12), (0, -3))),
+        *(moved(*by) for by in ((9, 0), (-31, 0), (0, 12), (0, -3), (99, 0), (0, -64))),
         *(degrees for degrees in (9, -30, 44, 100, 135, 180)),
     ],
     ids=str,
