@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from reader.order.samplers import ClassBalanced as ClassBalanced
     from reader.order.samplers import RepeatedAugmentation as RepeatedAugmentation
     from reader.order.samplers import Weighted as Weighted
+    from reader.transforms.choices import RandomApply as RandomApply
+    from reader.transforms.choices import RandomChoice as RandomChoice
+    from reader.transforms.choices import RandomOrder as RandomOrder
     from reader.transforms.geometry.crops import CenterCrop as CenterCrop
     from reader.transforms.geometry.crops import RandomCrop as RandomCrop
     from reader.transforms.geometry.crops import RandomResizedCrop as RandomResizedCrop
@@ -46,6 +49,28 @@ if TYPE_CHECKING:
     from reader.transforms.geometry.flips import RandomVerticalFlip as RandomVerticalFlip
     from reader.transforms.geometry.resizes import Letterbox as Letterbox
     from reader.transforms.geometry.resizes import Resize as Resize
+    from reader.transforms.pixels.augmix import AugMix as AugMix
+    from reader.transforms.pixels.automatic import AutoAugment as AutoAugment
+    from reader.transforms.pixels.automatic import RandAugment as RandAugment
+    from reader.transforms.pixels.automatic import TrivialAugmentWide as TrivialAugmentWide
+    from reader.transforms.pixels.colours import ColorJitter as ColorJitter
+    from reader.transforms.pixels.colours import Grayscale as Grayscale
+    from reader.transforms.pixels.colours import (
+        RandomChannelPermutation as RandomChannelPermutation,
+    )
+    from reader.transforms.pixels.colours import RandomGrayscale as RandomGrayscale
+    from reader.transforms.pixels.colours import (
+        RandomPhotometricDistort as RandomPhotometricDistort,
+    )
+    from reader.transforms.pixels.neighbours import GaussianBlur as GaussianBlur
+    from reader.transforms.pixels.neighbours import RandomAdjustSharpness as RandomAdjustSharpness
+    from reader.transforms.pixels.noise import GaussianNoise as GaussianNoise
+    from reader.transforms.pixels.noise import RandomErasing as RandomErasing
+    from reader.transforms.pixels.values import RandomAutocontrast as RandomAutocontrast
+    from reader.transforms.pixels.values import RandomEqualize as RandomEqualize
+    from reader.transforms.pixels.values import RandomInvert as RandomInvert
+    from reader.transforms.pixels.values import RandomPosterize as RandomPosterize
+    from reader.transforms.pixels.values import RandomSolarize as RandomSolarize
     from reader.transforms.transform import Transform as Transform
 
 __version__ = "0.1.0"
@@ -78,6 +103,15 @@ __getattr__, __dir__ = lazy(
         "reader.transforms.geometry.crops": "CenterCrop RandomCrop RandomResizedCrop",
         "reader.transforms.geometry.flips": "RandomHorizontalFlip RandomVerticalFlip",
         "reader.transforms.geometry.resizes": "Letterbox Resize",
+        "reader.transforms.choices": "RandomApply RandomChoice RandomOrder",
+        "reader.transforms.pixels.augmix": "AugMix",
+        "reader.transforms.pixels.automatic": "AutoAugment RandAugment TrivialAugmentWide",
+        "reader.transforms.pixels.colours": "ColorJitter Grayscale RandomChannelPermutation "
+        "RandomGrayscale RandomPhotometricDistort",
+        "reader.transforms.pixels.neighbours": "GaussianBlur RandomAdjustSharpness",
+        "reader.transforms.pixels.noise": "GaussianNoise RandomErasing",
+        "reader.transforms.pixels.values": "RandomAutocontrast RandomEqualize RandomInvert "
+        "RandomPosterize RandomSolarize",
         "reader.transforms.transform": "Transform",
     },
     present=("__version__",),

@@ -71,12 +71,10 @@ _ADVICE: dict[str, dict[str, str]] = {  # by the class, or "transforms", and the
             "write reader.CUDAPrefetcher(loader, mean=reader.IMAGENET_MEAN, "
             "std=reader.IMAGENET_STD), which normalises on the GPU"
         ),
-        "Grayscale": 'write reader.Loader(reader.Dataset("shards", channels=1)) for grey images',
         **dict.fromkeys(("ToTensor", "PILToTensor", "ToImage", "ToPureTensor"), _FLOATS),
         **dict.fromkeys(("ToDtype", "ConvertImageDtype", "ToPILImage"), _FLOATS),
         **dict.fromkeys(("MixUp", "CutMix"), _MIXES),
-        **dict.fromkeys(("Aug*", "Auto*", "Color*", "Elastic*", "Gaussian*"), _PIXELS),
-        **dict.fromkeys(("Pad", "Rand*", "Trivial*"), _PIXELS),
+        **dict.fromkeys(("Elastic*", "Pad", "RGB", "Random*"), _PIXELS),
     },
 }
 

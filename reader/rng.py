@@ -5,6 +5,8 @@ round functions of a shuffle and the random numbers of a sample's augmentations.
 computed directly, so a resume needs no generator state.
 """
 
+import math
+import sys
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -44,6 +46,43 @@ class SampleRandom:
 
     def integer(self, bound: int) -> int:
         return self._next() * bound >> 64
+
+    def permutation(self, count: int) -> list[int]:
+        """Return the numbers below `count` in a random order."""
+        order = list(range(count))
+        for last in range(count - 1, 0, -1):
+            other = self.integer(last + 1)
+            order[last], order[other] = order[other], order[last]
+        return order
+
+    def dirichlet(self, alpha: float, count: int) -> list[float]:
+        """Return `count` random shares with the sum 1, of equal concentration `alpha`."""
+        parts = [self._gamma(alpha) for _ in range(count)]
+        total = sum(parts)
+        return [part / total for part in parts]
+
+    def key(self) -> int:
+        """Return a random integer below 2**64, from which `reader.rng.mix64` makes many numbers."""
+        return self._next()
+
+    def copy(self) -> "SampleRandom":
+        """Return a stream that draws the same numbers from here on."""
+        copied = SampleRandom.__new__(SampleRandom)
+        copied._state = self._state
+        return copied
+
+    def _gamma(self, shape: float) -> float:
+        """Return a gamma variate (Marsaglia, Tsang, "A simple method", 2000)."""
+        if shape < 1:
+            power = (1 - self.uniform()) ** (1 / shape)
+            return max(self._gamma(shape + 1) * power, sys.float_info.min)
+        d = shape - 1 / 3
+        while True:
+            radius = math.sqrt(-2 * math.log(1 - self.uniform()))
+            normal = radius * math.cos(2 * math.pi * self.uniform())
+            v = (1 + normal / math.sqrt(9 * d)) ** 3
+            if v > 0 and math.log(1 - self.uniform()) < normal**2 / 2 + d * (1 - v + math.log(v)):
+                return d * v
 
     def _next(self) -> int:
         self._state = (self._state + GOLDEN) & _M64

@@ -10,6 +10,6 @@ argument; a new kind is one class, whose objects the user gives.
 converts values to arrays, and `tensors` delivers them in the loop's process.
 
 In workers, `sample` reads and transforms one sample, `pixels` decodes its image, or takes it from
-the memory of `decoded_cache`, and `row_writer` stores it. `raw` reads uncompressed images in bulk,
-and `seeding` seeds the generators of user code.
+the memory of `decoded_cache`, `staged` changes its pixels, and `row_writer` stores it. `raw` reads
+uncompressed images in bulk, and `seeding` seeds the generators of user code.
 """

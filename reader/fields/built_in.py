@@ -11,6 +11,7 @@ import numpy as np
 from reader.fields.columns import Column, ImageColumn, NumberColumn, ValuesColumn
 from reader.fields.field import Field, Seen, Tools
 from reader.fields.pixels import Planned
+from reader.fields.staged import draw_staged
 from reader.format.frames import Frame, Packed
 
 
@@ -22,7 +23,10 @@ class Image(Field):
         outs: Sequence[Any] = tools.outs or [
             np.empty((*view.size, view.image.depth), np.uint8) for view in planned.views
         ]
-        tools.source.draw(planned, outs)
+        if planned.stages:
+            draw_staged(planned, outs, tools)
+        else:
+            tools.source.draw(planned, outs)
         return list(outs) if len(outs) > 1 else outs[0]
 
     def column(self, seen: Seen) -> Column:

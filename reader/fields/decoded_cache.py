@@ -15,6 +15,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,8 @@ from numpy.typing import NDArray
 
 from reader.dataset.dataset import Dataset
 from reader.dataset.shared_memory import MemoryRequest, Shared, share
-from reader.transforms.pipeline import largest_output
+from reader.transforms.pipeline import largest_output, members, pixel_transforms
+from reader.transforms.pixels.pixel_transform import PixelTransform
 from reader.transforms.transform import Transform, states
 
 _PAGE = 4096
@@ -112,7 +114,10 @@ def hold_decoded(dataset: Dataset, pipelines: Sequence[Sequence[Transform]]) -> 
 def _result(
     dataset: Dataset, pipelines: Sequence[Sequence[Transform]]
 ) -> tuple[tuple[Transform, ...], tuple[int, int]] | None:
-    fixed = [*pipelines[0]]
+    fixed = [*takewhile(lambda one: not pixel_transforms([one]), pipelines[0])]
+    later = members(pipelines[0][len(fixed) :])
+    if not all(isinstance(one, PixelTransform) or states(one, "is_mirror") for one in later):
+        return None
     while fixed and states(fixed[-1], "is_mirror"):
         fixed.pop()
     if len(pipelines) > 1 or not all(states(transform, "is_fixed") for transform in fixed):

@@ -15,6 +15,7 @@ from reader.fields.columns import Column, ImageColumn, StoredBatch
 from reader.fields.field import Seen, Tools
 from reader.fields.pixels import Planned
 from reader.gpu_decode.parcels import PARCEL_NUMBERS, Packed, finished, pack, room_for
+from reader.transforms.pipeline import members, pixel_transforms
 
 _CONTENT, _PARCEL = "image:content", "image:parcel"
 
@@ -47,8 +48,11 @@ class EncodedImage(Image):
                 field.follows_image and field.name not in BUILT_IN for field in recipe.fields
             ),
             "Dataset(channels=1)": dataset.channels == 1,
+            "transforms that change pixels, such as ColorJitter": bool(
+                pixel_transforms(recipe.transforms)
+            ),
             "antialias= or interpolation=": any(
-                getattr(transform, "filter", None) for transform in recipe.transforms
+                getattr(transform, "filter", None) for transform in members(recipe.transforms)
             ),
         }
         if asked := [name for name, is_asked in others.items() if is_asked]:

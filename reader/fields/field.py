@@ -30,6 +30,7 @@ class Tools:
     dropped_boxes: int = 0
     drawn: int = 0  # images that would otherwise be left to a GPU
     drawing: int = 0  # ns for them
+    changing: int = 0  # ns for changes of pixels after decoding
 
 
 class Field:

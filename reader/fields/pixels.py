@@ -11,6 +11,7 @@ from reader.decode.decoder import Decoder, Pixels, mirror
 from reader.decode.plan import View
 from reader.decode.stored import StoredImage
 from reader.fields.decoded_cache import DecodedImages
+from reader.transforms.pipeline import Stage
 
 
 class Planned(NamedTuple):
@@ -21,8 +22,10 @@ class Planned(NamedTuple):
     position: int
     label: int
     views: tuple[View, ...]
-    mirrored: tuple[bool, bool]  # the first view, left-right and up-down
-    result: Pixels | None  # the first view before mirroring, if it is in memory
+    drawn: tuple[View, ...]  # the views as they are decoded: `views`, unless `stages` follow
+    stages: tuple[Sequence[Stage], ...]  # what is done with each view after that; () for nothing
+    mirrored: tuple[bool, bool]  # the first drawn view, left-right and up-down
+    result: Pixels | None  # the first drawn view before mirroring, if it is in memory
 
     @property
     def view(self) -> View:
@@ -55,8 +58,8 @@ class PixelSource:
         return None
 
     def draw(self, planned: Planned, outs: Sequence[Pixels]) -> None:
-        """Write the views of a sample's image to `outs`."""
-        self._decoder.draw_all(planned.views, outs)
+        """Write the drawn views of a sample's image to `outs`."""
+        self._decoder.draw_all(planned.drawn, outs)
 
 
 class CachedImages(PixelSource):
@@ -71,7 +74,7 @@ class CachedImages(PixelSource):
 
     def draw(self, planned: Planned, outs: Sequence[Pixels]) -> None:
         before = self._decoder.decodes
-        self._decoder.draw_all(self._of_whole(planned.number, planned.views), outs)
+        self._decoder.draw_all(self._of_whole(planned.number, planned.drawn), outs)
         self.cached += self._decoder.decodes == before
 
     def _of_whole(self, number: int, views: Sequence[View]) -> Sequence[View]:
@@ -100,7 +103,7 @@ class CachedResults(CachedImages):
             mirror(planned.result, *planned.mirrored, outs[0])
             self.cached += 1
             return
-        self._decoder.draw_all(planned.views, outs)
+        self._decoder.draw_all(planned.drawn, outs)
         plain = np.empty_like(outs[0])
         mirror(outs[0], *planned.mirrored, plain)
         self._images.keep(planned.number, plain)

@@ -22,7 +22,7 @@ from reader.format.errors import DecodeError
 from reader.format.members import DECODERS, PHOTOGRAPHS, kind_of, picture_format
 from reader.geometry import Geometry
 from reader.rng import SampleRandom
-from reader.transforms.pipeline import transformed
+from reader.transforms.pipeline import Stage, members, pixel_transforms, staged, transformed
 
 
 class Filtered(SampleError):
@@ -41,8 +41,9 @@ class SampleReader:
         is_mapped = recipe.map_sample is not None
         read = [field for field in recipe.fields if field.is_stored or is_mapped]
         self._reads = [(field.name, self._seeded(field)) for field in read]
-        pipelines = (recipe.transforms, *recipe.further)
-        self._are_drawn = any(is_users(transform) for each in pipelines for transform in each)
+        self._pipelines = recipe.transforms, *recipe.further
+        self._is_staged = any(map(pixel_transforms, self._pipelines))
+        self._are_drawn = any(is_users(one) for each in self._pipelines for one in members(each))
         self._has_image = "image" in recipe.names
         fields = (*BUILT_IN.values(), *recipe.fields)
         self._read_only = {field.name: field for field in fields if field.is_read_only}
@@ -59,16 +60,20 @@ class SampleReader:
         try:
             if self._are_drawn:
                 seed_sample(self._recipe.seed, epoch, position, "transforms")
-            geometries = self._transformed(image.upright_size, rng)
-            views = tuple(map(plan, repeat(image), geometries))
+            geometries, stages = self._transformed(image.upright_size, rng)
+            views = drawn = tuple(map(plan, repeat(image), geometries))
+            if any(len(each) > 1 for each in stages):
+                drawn = tuple(plan(image, each[0].geometry) for each in stages)
         except (DecodeError, ReaderError) as error:
             raise shard.error(row, str(error)) from error
-        result = self.source.result(number, views[0].size)
+        result = self.source.result(number, drawn[0].size)
         if self._has_image and result is None:
-            starts, stops = zip(*[view.needs for view in views], strict=True)
+            starts, stops = zip(*[view.needs for view in drawn], strict=True)
             shard.read_ahead(row, min(starts), max(stops))
-        mirrored = geometries[0].hflip, geometries[0].vflip
-        return Planned(shard, row, number, epoch, position, label, views, mirrored, result)
+        first = stages[0][0].geometry if stages else geometries[0]
+        mirrored = first.hflip, first.vflip
+        whose = shard, row, number, epoch, position, label
+        return Planned(*whose, views, drawn, stages, mirrored, result)
 
     def _seeded(self, field: Field) -> Callable[[Planned, Tools], Any]:
         """Return what reads a field, with seeds for each sample if it may draw numbers."""
@@ -81,19 +86,29 @@ class SampleReader:
 
         return read
 
-    def _transformed(self, size: tuple[int, int], rng: SampleRandom) -> list[Geometry]:
+    def _transformed(
+        self, size: tuple[int, int], rng: SampleRandom
+    ) -> tuple[Sequence[Geometry], tuple[Sequence[Stage], ...]]:
+        """Return the geometry of each view, and its stages if pixels are changed."""
         began = time.perf_counter_ns()
-        pipelines = (self._recipe.transforms, *self._recipe.further)
+        stages: tuple[Sequence[Stage], ...] = ()
+        geometries: Sequence[Geometry]
         try:
-            geometries = [
-                called("a transform", transformed, size, pipeline, rng) for pipeline in pipelines
-            ]
+            if self._is_staged:
+                geometries, stages = zip(
+                    *[called("a transform", staged, size, each, rng) for each in self._pipelines],
+                    strict=True,
+                )
+            else:
+                geometries = [
+                    called("a transform", transformed, size, each, rng) for each in self._pipelines
+                ]
         except (DecodeError, ReaderError):
             raise
         except Exception as error:  # of a class of the user's
             raise UserCodeError("a transform", error) from error
         self.transforming += time.perf_counter_ns() - began
-        return geometries
+        return geometries, stages
 
     def read(self, planned: Planned, outs: Sequence[Any] = ()) -> Sample:
         """Return the values of the fields after `map_sample`; with several views, lists of them.

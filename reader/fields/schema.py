@@ -14,6 +14,7 @@ from reader.fields.field import Field, Recipe, Sample, Seen
 from reader.fields.raw import can_gather
 from reader.fields.sample import SampleReader
 from reader.fields.seeding import kept_generators
+from reader.fields.staged import check_changes
 from reader.monitoring.stalls import named_in_time, within
 from reader.transforms.pipeline import largest_output
 
@@ -48,6 +49,7 @@ def batch_schema(
         )
     candidates = [number % len(dataset) for number in candidates]
     seen = Seen(dataset, recipe, candidates if is_batched else (), sizes, is_one_size)
+    check_changes(recipe, dataset.channels)
     for field in recipe.fields:
         field.check(seen)
     if is_batched and (is_mapped or any(field.is_learnt for field in recipe.fields)):

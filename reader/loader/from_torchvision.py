@@ -1,5 +1,6 @@
 """Convert torchvision's transforms, recognised by module and name without importing it."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from typing import Any
@@ -8,7 +9,9 @@ import numpy as np
 
 from reader.advice import instead_of
 from reader.errors import ArgumentError
+from reader.transforms.choices import Choice, RandomApply
 from reader.transforms.known import OWN
+from reader.transforms.pixels.pixel_transform import PixelTransform
 from reader.transforms.transform import Transform
 
 _MODULE = "torchvision.transforms"
@@ -37,7 +40,7 @@ def as_own(transforms: Any) -> Any:
         return own
     kept = ", ".join(map(_written, own))
     raise ArgumentError(
-        "transforms= takes torchvision's transforms of geometry only. "
+        "transforms= takes torchvision's transforms that reader has, too. "
         f"{' '.join(refused)} Keep transforms=[{kept}]."
     )
 
@@ -61,7 +64,9 @@ def _members(pipeline: Any) -> Iterator[Any]:
 
 def _written(transform: Any) -> str:
     text = repr(transform)
-    return f"reader.{text}" if type(transform).__module__ == "reader" else text
+    if type(transform).__module__ != "reader":
+        return text
+    return re.sub(r"\b([A-Z]\w+\()", r"reader.\1", text)  # also those within it
 
 
 class _DiffersError(Exception):
@@ -71,13 +76,18 @@ class _DiffersError(Exception):
 def _converted(kind: type[Any], given: Any) -> Transform:
     """Return reader's transform of the same name, which has the same arguments."""
     values = {one.name: getattr(given, one.name, None) for one in fields(kind)}
+    if issubclass(kind, Choice):
+        parts = [as_own([member]) for member in given.transforms]  # several of a Compose
+        members = [part[0] if len(part) == 1 else RandomApply(part, p=1) for part in parts]
+        return kind(**values | {"transforms": members})
     values["longest"] = getattr(given, "max_size", None)
     if values["longest"] is not None and values["size"] is not None:
         raise _DiffersError("takes either a size or longest=, not both")
     if getattr(given, "padding_mode", "constant") != "constant":
         raise _DiffersError(f"pads with a grey value, not {given.padding_mode!r}")
     known = (one.name for one in fields(kind))
-    made: Transform = kind(**{name: _AS_OWN.get(name, _same)(values[name]) for name in known})
+    as_own = _AS_OWN_OF_PIXELS if issubclass(kind, PixelTransform) else _AS_OWN
+    made: Transform = kind(**{name: as_own.get(name, _same)(values[name]) for name in known})
     return made
 
 
@@ -96,6 +106,9 @@ def _one_of(what: str) -> Callable[[Any], int]:
     return one
 
 
+_AS_OWN_OF_PIXELS: dict[str, Callable[[Any], Any]] = {
+    "value": lambda given: "random" if given is None else given,  # as v2 keeps it
+}
 _AS_OWN: dict[str, Callable[[Any], Any]] = {
     "size": lambda given: given if isinstance(given, (int, type(None))) else tuple(given),
     "scale": tuple,

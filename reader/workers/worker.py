@@ -133,7 +133,7 @@ class Worker:
             time.perf_counter(),
             time.process_time(),
             buffer.nanoseconds / 1e9,
-            self._reader.transforming / 1e9,
+            (self._reader.transforming + self._reader.tools.changing) / 1e9,
             buffer.bytes,
             self._reader.source.cached,
             self._reader.tools.dropped_boxes,

@@ -89,7 +89,7 @@ def test_a_resize_of_one_side_is_that_of_the_shorter_or_of_the_longest(packed: P
 def test_members_that_are_no_geometry_are_all_refused_by_name_with_what_is_left(
     packed: Path,
 ) -> None:
-    names = ("ToTensor", "Normalize", "ColorJitter", "MyOwn")
+    names = ("ToTensor", "Normalize", "RandomAffine", "MyOwn")
     others = [made("v1", name) for name in names]
     flip = made("v1", "RandomHorizontalFlip", p=0.5)
     with pytest.raises(ArgumentError) as caught:
@@ -98,7 +98,7 @@ def test_members_that_are_no_geometry_are_all_refused_by_name_with_what_is_left(
     for name in names:
         assert f"{name}: " in text
     assert "reader.CUDAPrefetcher(loader, mean=reader.IMAGENET_MEAN" in text
-    assert "change = torchvision.transforms.v2.ColorJitter(...)" in text
+    assert "change = torchvision.transforms.v2.RandomAffine(...)" in text
     assert text.endswith("Keep transforms=[reader.RandomHorizontalFlip(p=0.5)].")
 
 
@@ -119,7 +119,7 @@ def test_a_class_derived_from_torchvisions_may_do_anything_and_is_refused(packed
 @pytest.mark.parametrize(
     ("name", "advice"),
     [
-        ("ColorJitter", "map_sample: `change = torchvision.transforms.v2.ColorJitter(...)`"),
+        ("RandomAffine", "map_sample: `change = torchvision.transforms.v2.RandomAffine(...)`"),
         ("ToTensor", "leave it out: images arrive as uint8 tensors"),
         ("MixUp", "`mix = torchvision.transforms.v2.MixUp(num_classes=1000)`"),
     ],

@@ -7,11 +7,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reader import (
+    ArgumentError,
     CenterCrop,
+    ColorJitter,
     Geometry,
     Letterbox,
+    RandomApply,
+    RandomChoice,
     RandomCrop,
     RandomHorizontalFlip,
+    RandomInvert,
+    RandomOrder,
     RandomResizedCrop,
     ReaderError,
     Resize,
@@ -126,9 +132,24 @@ class Sizes:
         ([Resize(10)], Sizes((40, 50), is_bounded=True), ((10, 12), True)),
         ([Resize(10)], Sizes((40, 50), (100, 40)), ((25, 10), False)),
         ([Resize(10)], Sizes((40, 50), (80, 100)), ((10, 12), True)),
+        ([Resize(64), CenterCrop(32), ColorJitter(0.4)], Sizes(), ((32, 32), True)),
+        ([RandomChoice([CenterCrop(20), RandomResizedCrop(20)])], Sizes(), ((20, 20), True)),
+        ([RandomChoice([CenterCrop(20), CenterCrop(30)])], Sizes((9, 9)), ((30, 30), False)),
+        ([RandomChoice([CenterCrop(20), CenterCrop(30)], p=[1, 0])], Sizes(), ((20, 20), True)),
+        ([CenterCrop(20), RandomApply([CenterCrop(10)], 0)], Sizes(), ((20, 20), True)),
+        ([CenterCrop(20), RandomApply([CenterCrop(10)])], Sizes((9, 9)), ((20, 20), False)),
+        ([RandomApply([RandomInvert(), RandomHorizontalFlip()])], Sizes((4, 5)), ((4, 5), True)),
+        ([RandomOrder([CenterCrop(20), Resize((8, 9))])], Sizes((30, 30)), ((20, 20), False)),
+        ([RandomOrder([RandomInvert()] * 9), CenterCrop(9)], Sizes(), ((9, 9), True)),
     ],
 )
 def test_the_room_that_a_pipeline_needs_is_known_beforehand(
     transforms: list[Transform], images: Sizes, expected: tuple[tuple[int, int], bool]
 ) -> None:
     assert largest_output(transforms, images) == expected
+
+
+def test_choices_of_too_many_sizes_are_refused() -> None:
+    steps = RandomOrder([CenterCrop(size) for size in range(20, 28)])
+    with pytest.raises(ArgumentError, match="more than 1,000 pipelines"):
+        largest_output([steps], Sizes((30, 30)))
