@@ -53,7 +53,7 @@ FLOORS = {
     ],
     "packer.sources": [
         {"trees"},
-        {"tables"},
+        {"containers", "tables"},
         {"interpretation", "members"},
         {"scanners"},
         {"readings"},

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 KINDS = (
     *("folder", "flat", "coco", "voc", "yolo", "pairs", "hf"),
-    *("table", "webdataset", "cifar", "idx", "arrays"),
+    *("table", "webdataset", "cifar", "idx", "arrays", "records"),
 )
 PYTHON = "python"  # the kind of a Python dataset, which no command line chooses
 FORMATS = ("xyxy", "xywh", "cxcywh")  # of boxes

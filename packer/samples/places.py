@@ -5,6 +5,7 @@ The place of an image or a member is one of these:
     "a/x.png"              a file, relative to the root; None: the file of the sample's name
     [file, group, row, column]   a value in a Parquet or Arrow file
     [file, offset, size]   a span of a file, such as a tar; "" is the root itself
+    [file, offset, size, shape]   the same: pixels, [height, width, channels] of uint8
     [file, offset, size, packed, crc32]   a file in a zip; offset is that of its local header,
                            packed how many bytes it is deflated to, -1: it is stored
     [bytes, *files]        what the scan has made, of these files
@@ -187,13 +188,13 @@ class Files:
         `at_most`: or before, if it is a span.
         """
         file, offset, size, *more = place
-        path, is_cell = self.root / file, len(place) == _OF_CELL
+        path, is_cell = self.root / file, len(place) == _OF_CELL and isinstance(place[-1], str)
         with unchanged(path, mtime_ns, at_most=at_most and not is_cell) as descriptor:
             if is_cell:
                 from packer.samples.cells import cell  # which loads pyarrow
 
                 return cell(path, mtime_ns, offset, size, *more)
-            if more:
+            if len(more) > 1:
                 return read_zip_entry(descriptor, offset, size, *more)
             return read_span(descriptor, offset, size)
 

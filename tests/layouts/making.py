@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from layouts import huggingface, matlab
+from layouts import huggingface, matlab, records
 from layouts.images import is_image, picture
 from layouts.row import Layout, Truth
 
@@ -224,6 +224,7 @@ def _pickled(said: str) -> bytes:
 
 # What the notation calls them, and what they make of a text.
 MAKERS: Mapping[str, Callable[[str], bytes]] = {
+    "beton": records.said(records.beton),
     "blank": _blank,
     "bytes": lambda said: said.encode("latin-1"),
     "copy": picture,
@@ -232,12 +233,16 @@ MAKERS: Mapping[str, Callable[[str], bytes]] = {
     "hf-arrow": lambda said: huggingface.arrow(huggingface.table(said)),
     "hdf5": lambda _: hdf5(),
     "idx": _idx,
+    "lmdb": records.said(records.lmdb),
     "mat": lambda said: mat(**_arguments(said)),
     "matlab": matlab.said,
+    "mds": records.said(records.mds),
     "npy": _npy,
     "npz": lambda said: npz(**_arguments(said)),
     "parquet": lambda said: parquet(json.loads(said)),
     "pickle": _pickled,
+    "recordio": records.said(records.recordio),
+    "tfrecord": records.said(records.tfrecord),
     "voc": _voc,
     "zlib": lambda said: zlib.decompress(b64decode(said)),
     "xlsx": lambda said: xlsx(json.loads(said)),

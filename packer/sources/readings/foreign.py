@@ -1,6 +1,7 @@
 """Formats that other libraries read: those of ``foreign.yaml``, with the Python that packs them."""
 
 import re
+import shlex
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -16,6 +17,10 @@ from packer.sources.trees.tree import Tree
 
 _LABELS = re.compile(r"labels?|y|targets?|classes", re.IGNORECASE)
 _MAGIC = 16  # bytes
+_OUTSIDE = (
+    "It is read from a folder that holds such files and no images: unpack the archive, or pass the "
+    "folder or the file."
+)
 
 
 def refuse_foreign(candidate: Candidate) -> None:
@@ -49,6 +54,10 @@ def _files(root: Path, tree: Tree) -> Iterator[Path]:
 def _advice(source: Path, path: Path, known: Mapping[str, Any]) -> UnusableInput:
     where = "" if path == source else f" ({path.name} and the like)"
     folder = path.parent if path.is_file() else path
+    if "lines" not in known:
+        first = Template(known.get("first", "")).substitute(folder=shlex.quote(str(folder)))
+        how = f"Decompress it first: {first}" if first else _OUTSIDE
+        return UnusableInput(f"{source} is {known['what']}{where}. {how}")
     lines = Template(known["lines"]).substitute(
         path=repr(str(path)),
         folder=repr(str(folder)),

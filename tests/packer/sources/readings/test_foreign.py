@@ -27,14 +27,6 @@ def jpegs(folder: Path) -> list[Path]:
     return paths
 
 
-def mds(path: Path) -> Path:
-    streaming = library("streaming")
-    with streaming.MDSWriter(out=str(path), columns={"image": "jpeg", "label": "int"}) as writer:
-        for label, file in enumerate(jpegs(path.parent)):
-            writer.write({"image": Image.open(file), "label": label})
-    return path
-
-
 def opened(sample: tuple[Path, int]) -> dict[str, Any]:
     return {"image": Image.open(sample[0]), "label": sample[1]}
 
@@ -44,22 +36,6 @@ def litdata(path: Path) -> Path:
     library("torchvision")  # by which it decodes JPEGs
     samples = [(file, label) for label, file in enumerate(jpegs(path.parent))]
     lightning.optimize(opened, samples, str(path), chunk_bytes="64MB", num_workers=1)
-    return path
-
-
-def tfrecord(path: Path) -> Path:
-    writer = library("tfrecord").TFRecordWriter(str(path / "train.tfrecord"))
-    for label, file in enumerate(jpegs(path.parent)):
-        data = {"image/encoded": (file.read_bytes(), "byte"), "image/class/label": (label, "int")}
-        writer.write(data)
-    writer.close()
-    return path
-
-
-def lmdb(path: Path) -> Path:
-    with library("lmdb").open(str(path)) as database, database.begin(write=True) as transaction:
-        for number, file in enumerate(jpegs(path.parent)):
-            transaction.put(b"%d" % number, file.read_bytes())
     return path
 
 
@@ -122,14 +98,14 @@ def matlab(path: Path) -> Path:
 PIXELS = np.random.default_rng(0).integers(0, 255, (COUNT, 30, 40, 3), np.uint8)
 LABELS = np.arange(COUNT)
 FLAT = PIXELS.reshape(COUNT, -1)[:, :784]
-UNLABELLED = {"lmdb", "npy", "dicom"}
+UNLABELLED = {"npy", "dicom"}
 SHAPES = {"emnist": (28, 28, 3)}
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # theirs
 @pytest.mark.parametrize(
     "make",
-    [mds, litdata, tfrecord, lmdb, hdf5, pcam, npz, npy, dicom, matlab, emnist],
+    [litdata, hdf5, pcam, npz, npy, dicom, matlab, emnist],
 )
 def test_the_lines_that_are_printed_pack_the_dataset(
     make: Callable[[Path], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
