@@ -89,3 +89,22 @@ def test_the_module_can_be_imported_without_running_it() -> None:
     code = "import packer.cli.main, packer.__main__"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize(("arguments", "code"), [("--version", 0), ("nobody", 2)])
+def test_a_command_that_used_a_store_ends_without_waiting_for_the_librarys_threads(
+    arguments: str, code: int
+) -> None:
+    script = """
+import atexit, sys, types
+from packer.cli.main import main
+class Kept:
+    def __del__(self): print("Python was shut down")
+kept, sys.modules["obstore"] = Kept(), types.ModuleType("obstore")
+atexit.register(print, "left in order")
+main()
+"""
+    command = [sys.executable, "-c", script, arguments]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == code
+    assert done.stdout.endswith("left in order\n")
