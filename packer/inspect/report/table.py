@@ -107,7 +107,7 @@ def gather(dataset: Finished) -> Table:
     manifest = dataset.content
     split_numbers = {split: number for number, split in enumerate(manifest.splits)}
     count = sum(entry.samples for entry in manifest.shards)
-    columns = {name: np.empty(count, kind) for name, kind in _COLUMNS.items()}
+    columns: dict[str, Any] = {name: np.empty(count, kind) for name, kind in _COLUMNS.items()}
     members: Counter[str] = Counter()
     rejected: list[tuple[str, str]] = []
     frames: Frames = {}
@@ -128,8 +128,8 @@ def gather(dataset: Finished) -> Table:
         start += len(index)
     del members["cls"]
     lost = rejected_files(manifest, rejected)
-    found: dict[str, Any] = {"tiled": tiled, "banded": banded, "frames": frames}
-    return Table(manifest, **columns, members=members, rejected=lost, **found)
+    found = {"tiled": tiled, "banded": banded, "frames": frames, "rejected": lost}
+    return Table(manifest, **columns, members=members, **found)
 
 
 def chosen(total: int, most: int, seed: int) -> NDArray[np.int64]:

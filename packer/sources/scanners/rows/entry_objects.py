@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from packer.errors import BadImage
+from packer.images.annotated import size_of
 from packer.samples.labels import Objects
 from packer.samples.outside import FRACTIONS
 from packer.sources.containers.entries import Blob
-from packer.sources.tables.columns import size_of
 
 _SIDES = ("xmin", "ymin", "xmax", "ymax")
 _FRACTION = 2  # larger numbers are pixels
