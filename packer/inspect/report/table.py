@@ -128,8 +128,8 @@ def gather(dataset: Finished) -> Table:
         start += len(index)
     del members["cls"]
     lost = rejected_files(manifest, rejected)
-    found = {"tiled": tiled, "banded": banded, "frames": frames, "rejected": lost}
-    return Table(manifest, **columns, members=members, **found)
+    columns |= {"tiled": tiled, "banded": banded, "frames": frames}
+    return Table(manifest, **columns, members=members, rejected=lost)
 
 
 def chosen(total: int, most: int, seed: int) -> NDArray[np.int64]:
