@@ -64,9 +64,10 @@ class MirroredShard:
                 "give another cache_dir=."
             ) from error
 
-    def __del__(self) -> None:
-        if hasattr(self, "file"):
-            os.close(self.file)
+    def __del__(self, close: Callable[[int], None] = os.close) -> None:
+        # `os` may be gone when the interpreter ends.
+        if "file" in self.__dict__:
+            close(self.file)
 
     @cached_property
     def spans(self) -> Spans:

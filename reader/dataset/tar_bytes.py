@@ -79,9 +79,10 @@ class TarBytes:
         if self._is_there:
             self._file  # noqa: B018  # an error comes now
 
-    def __del__(self) -> None:
-        if "_file" in vars(self):
-            os.close(self._file)
+    def __del__(self, close: Callable[[int], None] = os.close) -> None:
+        # `os` may be gone when the interpreter ends.
+        if "_file" in self.__dict__:
+            close(self._file)
 
     @property
     def path(self) -> Path:

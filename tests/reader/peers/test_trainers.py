@@ -2,7 +2,8 @@
 
 That they resume in mid-epoch, `test_scripts.py` tests.
 
-Each runs where it is installed; `scripts/test_peers.sh` installs them.
+Lightning, Accelerate and torchdata are among the packages of all tests; `scripts/test_peers.sh`
+installs torchvision and others.
 """
 
 import json
@@ -91,6 +92,37 @@ def test_lightning_fits_begins_each_epoch_with_the_next_order_and_validates(
     assert sorted(module.validated) == sorted(2 * [*range(COUNT)])
 
 
+@pytest.mark.parametrize("stops", [[3], [1, 4, 7]])
+@pytest.mark.parametrize("is_prefetched", [False, True])
+def test_lightning_goes_on_in_mid_epoch_from_its_checkpoint(
+    packed: Path,
+    lightning: Any,
+    model: Any,
+    trainer: Any,
+    expected: list[list[list[int]]],
+    tmp_path: Path,
+    stops: list[int],
+    is_prefetched: bool,
+) -> None:
+    saved, seen = None, []
+    for stop in (*stops, 2 * STEPS):
+        module, folder = model(), tmp_path / str(stop)
+        callback = lightning.pytorch.callbacks.ModelCheckpoint(
+            folder, "saved", every_n_train_steps=stop
+        )
+        with make_loader(packed, workers=0) as loader:
+            held = CUDAPrefetcher(loader, device="cpu") if is_prefetched else loader
+            options = {"enable_checkpointing": True, "callbacks": [callback]}
+            trainer(max_epochs=2, max_steps=stop, **options).fit(module, held, ckpt_path=saved)
+            seen += module.steps
+            assert len(seen) == stop
+            epoch, position = divmod(stop, STEPS)
+            state = held.state_dict()
+            assert (state["epoch"], state["position"]) == (epoch, BATCH * position)
+        saved = folder / "saved.ckpt"
+    assert seen == [*expected[0], *expected[1]]
+
+
 def test_lightning_overfits_a_loader_that_does_not_shuffle_and_refuses_one_that_does(
     packed: Path, model: Any, trainer: Any
 ) -> None:
@@ -145,6 +177,7 @@ SPAWNED = """
 """
 
 
+@pytest.mark.slow  # each process imports Lightning
 @pytest.mark.parametrize("strategy", ["ddp", "ddp_spawn"])
 def test_lightning_divides_a_loader_that_was_made_before_its_processes(
     packed: Path, lightning: Any, tmp_path: Path, run_script: Any, strategy: str
