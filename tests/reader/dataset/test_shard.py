@@ -104,3 +104,17 @@ def test_a_lost_shard_is_found_again_when_it_comes_back(packed_copy: Path) -> No
         dataset[0]
     path.with_suffix(".away").rename(path)
     assert dataset[0][0].any()
+
+
+def test_an_open_shard_is_closed_when_the_interpreter_ends(
+    packed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = Dataset(packed)
+    tar = dataset.locate(0)[0].tar
+    assert dataset[0]
+    monkeypatch.setattr("reader.dataset.tar_bytes.os", None)  # as modules are then
+    descriptor = tar._file  # type: ignore[attr-defined]
+    tar.__del__()  # type: ignore[attr-defined]
+    del tar.__dict__["_file"]
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(descriptor)
