@@ -74,7 +74,8 @@ def _classes(names: Any) -> tuple[str, ...]:
 
 def _numbered(dataset: Any) -> tuple[tuple[str, ...], str]:
     """Return the class names by their numbers, as `class_to_idx` has them, and what contradicts."""
-    names, numbers = _classes(getattr(dataset, "classes", None)), {}
+    names = _classes(getattr(dataset, "classes", None))
+    numbers: dict[str, int] = {}
     with suppress(AttributeError, TypeError, ValueError):
         numbers = {str(name): index(n) for name, n in dataset.class_to_idx.items()}
     if all(numbers.get(name, at) == at for at, name in enumerate(names)):
