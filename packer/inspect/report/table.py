@@ -128,8 +128,15 @@ def gather(dataset: Finished) -> Table:
         start += len(index)
     del members["cls"]
     lost = rejected_files(manifest, rejected)
-    found: dict[str, Any] = {"tiled": tiled, "banded": banded, "frames": frames}
-    return Table(manifest, **columns, members=members, rejected=lost, **found)
+    return Table(
+        manifest,
+        **columns,
+        members=members,
+        rejected=lost,
+        tiled=tiled,
+        banded=banded,
+        frames=frames,
+    )
 
 
 def chosen(total: int, most: int, seed: int) -> NDArray[np.int64]:
