@@ -96,17 +96,13 @@ def export(
     written = [work.out / name for name in work.files]
     remove_leavings({path.parent for path in written}, {path.name for path in written}.__contains__)
     remarks = _remarks(tool, content.splits, str(out or place))
-    if resized := sum(map(_resized, (index for _, index in dataset.indexes()))):
+    if resized := sum(work.resized.values()):
         remarks.append(
             f"{many(resized, 'image')} of another size than in the source: the numbers of boxes, "
             "polygons and points in the members count the source's pixels. `reader.Boxes` maps "
             "them, and other tools do not."
         )
     return work.files, remarks
-
-
-def _resized(index: Index) -> int:
-    return int(np.count_nonzero(index.columns.get("source_height", ())))
 
 
 def _remarks(tool: str, splits: Iterable[str], name: str) -> list[str]:
@@ -128,6 +124,7 @@ class _Export:
     overwrite: bool
     advance: Advance
     files: list[str] = field(default_factory=list)
+    resized: dict[str, int] = field(default_factory=dict)  # images, by shard
 
     def write(self, name: str, content: bytes) -> None:
         if self.lacks(name, (len(content), checksum_of(content))):
@@ -161,7 +158,10 @@ class _Export:
             found = samples(members(self.dataset.folder / shard.file))
             runs: Iterator[list[Member]] = (run for run in found if not isinstance(run, Skipped))
         else:
-            runs = _by_index(self.dataset.index(shard))
+            index = self.dataset.index(shard)
+            heights = index.columns.get("source_height", np.empty(0))
+            self.resized[shard.file] = int(np.count_nonzero(heights))
+            runs = _by_index(index)
         for run in runs:
             yield run
             self.advance(1)

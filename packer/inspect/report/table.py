@@ -107,7 +107,7 @@ def gather(dataset: Finished) -> Table:
     manifest = dataset.content
     split_numbers = {split: number for number, split in enumerate(manifest.splits)}
     count = sum(entry.samples for entry in manifest.shards)
-    columns: dict[str, Any] = {name: np.empty(count, kind) for name, kind in _COLUMNS.items()}
+    columns = {name: np.empty(count, kind) for name, kind in _COLUMNS.items()}
     members: Counter[str] = Counter()
     rejected: list[tuple[str, str]] = []
     frames: Frames = {}
@@ -128,8 +128,15 @@ def gather(dataset: Finished) -> Table:
         start += len(index)
     del members["cls"]
     lost = rejected_files(manifest, rejected)
-    columns |= {"tiled": tiled, "banded": banded, "frames": frames}
-    return Table(manifest, **columns, members=members, rejected=lost)
+    return Table(
+        manifest,
+        **columns,
+        members=members,
+        rejected=lost,
+        tiled=tiled,
+        banded=banded,
+        frames=frames,
+    )
 
 
 def chosen(total: int, most: int, seed: int) -> NDArray[np.int64]:
