@@ -17,6 +17,7 @@ _LEAST, _NEARLY = 3, 0.9  # files of both, and their share of the fewer
 _MOST = 500  # folders that are compared
 _COMPARED = 5  # files of a folder, and those of one size in another
 _LOOKED_AT = 5  # folders whose files are compared
+_SEVERAL = 16  # samples, among which images of two classes are looked for
 _READ = 1 << 26  # bytes of files that are compared
 _MOST_READ = 400  # such files
 _NAMED = 8  # images, each in a command
@@ -116,6 +117,8 @@ def contradictions(outcome: Outcome) -> Question | None:
     """
     if outcome.kind not in ("folder", "table") or not outcome.has_labels:
         return None
+    if len(outcome.seen) < _SEVERAL:
+        return None  # a few plain pictures may be alike
     same, others = _in_several(outcome)
     sets = {frozenset(one.label for one in some) for some in same}
     if not same or (len(same) > others and len(sets) < 2):

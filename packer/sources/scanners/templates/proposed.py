@@ -26,7 +26,7 @@ from packer.sources.scanners.templates.places import (
 from packer.sources.scanners.templates.records import SIGNS, records_in
 from packer.sources.scanners.templates.template import KEY
 from packer.sources.tables.names import IMAGE, LABEL, SPLIT, may_be_split
-from packer.sources.tables.vectors import is_one_hot
+from packer.sources.tables.vectors import is_one_hot, is_vector
 from packer.sources.trees.names import splits_of
 from packer.sources.trees.shape import plain
 from packer.sources.trees.walk import is_named_as_image
@@ -193,7 +193,12 @@ def _fields(
             found.setdefault(path, []).append(value)
     if any(re.search(r"[.{}]", name) for path in found for name in path):
         return None
+    vectors = [path for path, values in found.items() if all(map(is_vector, values))]
+    if any(plain(path[-1]) in LABEL and not all(map(is_one_hot, found[path])) for path in vectors):
+        return None  # of several labels, of which the json would have no numbers
     label, split = _label(found) if has_label else None, _split(found)
+    if has_label and not label and len(vectors) == 1 and all(map(is_one_hot, found[vectors[0]])):
+        (label,) = vectors
     fields, used = [], {*ROLES}
     for path, values in found.items():
         name = re.sub(r"\W", "_", "_".join(path)).lstrip("_0123456789") or "field"

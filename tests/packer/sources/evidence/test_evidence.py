@@ -186,3 +186,13 @@ def test_no_list_is_ignored(
         if found.skipped or not found.samples:
             return
         assert not any("labels" in name for name in found.ignored)
+
+
+def test_a_list_without_a_label_is_said(
+    write_files: Write, tmp_path: Path, jpegs: list[bytes]
+) -> None:
+    files = {f"images/{n}.jpg": jpegs[n] for n in range(4)}
+    each = {f"id{n}": {"path": f"images/{n}.jpg", "mood": f"mood {n}"} for n in range(4)}
+    src = write_files(tmp_path / "src", files | {"all.json": json.dumps(each).encode()})
+    done = call_packer("pack", src, tmp_path / "dst", "--jobs", 1, code=0)
+    assert "No sample has a label: the fields mood are in the json" in done.stderr + done.stdout

@@ -1,8 +1,13 @@
 """Which cells are vectors of 0 and 1, and which are anything else."""
 
+from pathlib import Path
+
 import pytest
+from called_packer import call_packer
+from made_images import encode, make_image
 
 from packer.sources.tables.vectors import are_vectors, classes_in, fractions_in
+from reader.format import Index, Manifest
 
 
 @pytest.mark.parametrize(
@@ -46,3 +51,21 @@ def test_names_numbers_and_lists_of_classes_are_no_vectors(texts: list[str]) -> 
 def test_lists_of_fractions_are_told_from_lists_of_classes() -> None:
     assert fractions_in(["[0.9, 0.1]", "[0.2, 0.8]"]) == "[0.9, 0.1]"
     assert fractions_in(["[3, 5]", "[1, 5]"]) == fractions_in(["0.5"]) == ""
+
+
+@pytest.mark.parametrize("last", ["0, 0, 1", "0, 1, 0"])
+def test_a_column_of_one_hot_vectors_has_the_labels_whatever_its_name(
+    last: str, tmp_path: Path
+) -> None:
+    rows = ["1, 0, 0", "0, 1, 0", "1, 0, 0", last]
+    for at in range(4):
+        (tmp_path / f"source/im{at}.png").parent.mkdir(exist_ok=True)
+        (tmp_path / f"source/im{at}.png").write_bytes(encode(make_image(at, 8, 8), "PNG"))
+    text = "".join(f'im{at}.png,"[{row}]"\n' for at, row in enumerate(rows))
+    (tmp_path / "source/all.csv").write_text(f"image,target_vector\n{text}")
+    dst = tmp_path / "dst"
+    call_packer("pack", tmp_path / "source", dst, "-j", 1, "--no-shuffle", code=0)
+    manifest = Manifest.load(dst)
+    index = Index.of_shard(dst, manifest.shards[0], len(manifest.classes), mapped=False)
+    assert index.columns["label"].tolist() == [row.split(", ").index("1") for row in rows]
+    assert list(manifest.classes) == ["0", "1", "2"]  # also one that no image has
