@@ -4,6 +4,7 @@ Files that Pillow does not open, decode whole and convert to RGB are rejected, a
 markers of a plain JPEG prove that it decodes; anything else is decoded.
 """
 
+import re
 import struct
 import zlib
 from collections.abc import Iterator
@@ -222,6 +223,9 @@ def _deep(image: Image.Image) -> int:
     coded = image.tile[0].args if isinstance(image, ImageFile.ImageFile) and image.tile else ""
     is_deep = image.format == "PPM" and isinstance(coded, tuple) and coded[-1] > 255
     return 16 if is_deep or ";16" in str(coded) else 8
+
+
+TOO_LARGE = re.compile(r"it has (\d+) x (\d+) pixels; \d+ are the most")
 
 
 def check_size(height: int, width: int, limits: Limits) -> None:

@@ -16,7 +16,7 @@ from typing import Any, Literal, TypedDict
 from packer.errors import UnusableInput, said
 from packer.images.tiles import can_tile
 from packer.options.declared import OPTIONS, PackOptions, RunOptions, SourceOptions
-from packer.options.kinds import MEMBERS, PAIRS
+from packer.options.kinds import FLAG, MEMBERS, PAIRS
 from packer.words import Command, Message, NamedOption, Placeholder, Shell, bounded, flag, option
 from reader.format import Limits, ShardfeedError
 from reader.format.tar import MAX_MEMBER
@@ -117,7 +117,11 @@ def _by_argument(words: Sequence[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for word in left:
         name = names[word]
-        kind, text = OPTIONS[name].kind, next(left)
+        kind = OPTIONS[name].kind
+        if kind is FLAG:
+            found[name] = True
+            continue
+        text = next(left)
         if kind in (PAIRS, MEMBERS):
             key, _, value = text.partition("=")
             found[name] = {**found.get(name, {}), key: value}

@@ -15,11 +15,13 @@ from typing import Any
 
 from packer.errors import BadImage, Rejected, UnusableInput
 from packer.files.hashed_file import read_span
+from packer.images.probe import TOO_LARGE
 from packer.plan.work import Work
 from packer.samples.records import Skipped
 from packer.shards.builder import Rejections
 from packer.shards.shard_writer import Written, index_of
 from packer.sources.proposals.complete import commands_for
+from packer.sources.trees.walk import names_an_image
 from packer.words import Message, Placeholder, command, listed, many, option, typed
 from reader.format import Index
 from reader.format.fields import values_at
@@ -44,6 +46,11 @@ def stops_at_once(work: Work, files: Rejections) -> bool:
 def refusal(work: Work, files: Rejections, written: bool) -> Rejected:
     """Return the error for rejected files: a few have a fault, or the source may be misread."""
     noun = "item" if work.scanned.late else "file"
+    if work.name and (pixels := _pixels(files)):
+        words = ("--max-pixels", str(pixels), *["--overwrite"] * written)  # shards of other limits
+        larger = Message("to pack them, type: ", command(work.name, *words))
+        has_others = len(files) < len(work.scanned.listing)
+        return damaged(files, written, noun, larger, work.name, has_others=has_others)
     faults = (item.damaged or item.lacks or item.repeats for item in _by_scan(work))
     if not _are_many(work, files) and all(faults):
         return damaged(files, written, noun, _mended(work, files), work.name)
@@ -66,17 +73,35 @@ def refusal(work: Work, files: Rejections, written: bool) -> Rejected:
     return Rejected(text, files=files, noun=noun)
 
 
+def _pixels(files: Rejections) -> int:
+    """Return the pixels of the largest image if all files were rejected for that; else 0."""
+    found = [TOO_LARGE.match(str(reason)) for _, reason in files]
+    sizes = [int(match[1]) * int(match[2]) for match in found if match]
+    return max(sizes, default=0) if len(sizes) == len(files) else 0
+
+
 def damaged(
-    files: Rejections, written: bool, noun: str = "file", remedy: str = "", source: str = ""
+    files: Rejections,
+    written: bool,
+    noun: str = "file",
+    remedy: str = "",
+    source: str = "",
+    *,
+    has_others: bool = True,
 ) -> Rejected:
-    """Return the error for files with a fault; `source` is as on a command line, "" for none."""
+    """Return the error for files with a fault; `source` is as on a command line, "" for none.
+
+    `has_others`: whether there are files without a fault.
+    """
     nothing, them, kept = _nothing(files, written, noun)
     skip = Message("Or pass ", option("on_error", "skip"), f" to leave {them} out.")
     if source:
         skip = Message(f"Or leave {them} out: ", command(source, "--on-error", "skip"))
     first, *more = Message(remedy or f"repair or remove {them} and pack again{kept}.").parts
     sentence = Message(f"{str(first)[0].upper()}{str(first)[1:]}", *more)
-    between = "" if sentence.endswith("\n") else " "
+    if not has_others:
+        return Rejected(nothing, " ", sentence, files=files, noun=noun)
+    between = "" if sentence.endswith("\n") else "\n" if sentence.commands else " "
     return Rejected(nothing, " ", sentence, between, skip, files=files, noun=noun)
 
 
@@ -161,9 +186,15 @@ def _without(work: Work, files: Rejections) -> Message:
     globs = [*work.options.ignore, *map(glob.escape, paths)]
     ignoring = command(work.name, *(w for one in globs for w in ("--ignore", one)))
     if is_unlisted:
-        all_lists = listed(lists)
+        all_lists, strays = listed(lists), _strays(src, work, files)
+        words = [word for one in (*work.options.ignore, *strays) for word in ("--ignore", one)]
         what = f"if {all_lists} does not list its images: to ignore {all_lists}, type: "
-        return Message(what, ignoring)
+        if not strays:
+            return Message(what, ignoring)
+        first = command(work.name, *words)
+        return Message(
+            "to ignore images that no list names, type: ", first, f"\nOr, {what}", ignoring
+        )
     if are_beside:
         what = f"to pack what is in archives, without {listed(paths, _NAMED)}, type: "
         return Message(what, ignoring)
@@ -174,6 +205,23 @@ def _without(work: Work, files: Rejections) -> Message:
         f"is {reading}\nTo ignore {listed(paths, _NAMED)}, type: ",
         ignoring,
     )
+
+
+def _strays(src: Path, work: Work, files: Rejections) -> list[str]:
+    """Return globs of the images in folders of which no list names one; none if there are many."""
+    found: list[str] = []
+    for name, _ in files:
+        folder = os.path.normpath(os.path.join(work.scanned.facts.root or src, name.lstrip("/")))
+        path = os.path.relpath(folder, src)
+        if path != os.curdir:
+            found.append(f"{glob.escape(path)}/**")
+        else:
+            found += map(glob.escape, filter(names_an_image, sorted(os.listdir(src))))
+    return found if len(found) <= _NAMED and not any(map(_leads_out, found)) else []
+
+
+def _leads_out(path: str) -> bool:
+    return path.startswith(os.pardir)
 
 
 def refuse_unknown_columns(columns: Iterable[str], contents: Iterable[Any]) -> None:

@@ -2,6 +2,7 @@
 
 import importlib
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,6 +40,19 @@ def test_the_documented_limits_are_those_of_the_code() -> None:
             module, _, holder = module.rpartition(".")
             value = getattr(getattr(importlib.import_module(module), holder), name)
         assert value == int(number.replace(",", "")), path
+
+
+def test_the_printed_limit_packs_all_images_also_behind_a_run_that_has_begun(
+    tmp_path: Path, jpeg: bytes
+) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/a.jpg").write_bytes(jpeg)
+    (tmp_path / "src/b.jpg").write_bytes(encode(make_image(2, 8, 8), "JPEG"))
+    refused = call_packer("pack", tmp_path / "src", tmp_path / "o", "--max-pixels", 1199, code=2)
+    line = re.search(r"To pack them, type: packer (.*)", refused.stderr)
+    assert line is not None
+    call_packer(*shlex.split(line[1]), code=0)
+    assert len(Dataset(tmp_path / "o")) == 2
 
 
 def test_an_image_of_too_many_pixels_is_rejected_by_option(tmp_path: Path, jpeg: bytes) -> None:
