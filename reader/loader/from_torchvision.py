@@ -86,13 +86,13 @@ def _converted(kind: type[Any], given: Any) -> Transform:
     if getattr(given, "padding_mode", "constant") != "constant":
         raise _DiffersError(f"pads with a grey value, not {given.padding_mode!r}")
     known = (one.name for one in fields(kind))
-    as_own = _AS_OWN_OF_PIXELS if issubclass(kind, PixelTransform) else _AS_OWN
-    made: Transform = kind(**{name: as_own.get(name, _same)(values[name]) for name in known})
+    ways = _AS_OWN_OF_PIXELS if issubclass(kind, PixelTransform) else _AS_OWN
+    made: Transform = kind(**{name: ways.get(name, _same)(values[name]) for name in known})
     return made
 
 
 def _same(value: Any) -> Any:
-    return value
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _one_of(what: str) -> Callable[[Any], int]:
@@ -107,7 +107,7 @@ def _one_of(what: str) -> Callable[[Any], int]:
 
 
 _AS_OWN_OF_PIXELS: dict[str, Callable[[Any], Any]] = {
-    "value": lambda given: "random" if given is None else given,  # as v2 keeps it
+    "value": lambda given: "random" if given is None else _same(given),  # as v2 keeps it
 }
 _AS_OWN: dict[str, Callable[[Any], Any]] = {
     "size": lambda given: given if isinstance(given, (int, type(None))) else tuple(given),

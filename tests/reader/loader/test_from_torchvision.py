@@ -72,6 +72,30 @@ def test_a_compose_gives_what_the_same_transforms_of_reader_give(
     assert second.shape == expected.shape
 
 
+def jitter(**attributes: Any) -> Any:
+    given = {"brightness": (0.6, 1.4), "contrast": None, "saturation": None, "hue": (-0.1, 0.1)}
+    return made("v2", "ColorJitter", **given | attributes)
+
+
+def erasing(**attributes: Any) -> Any:
+    given = {"p": 1, "scale": (0.02, 0.33), "ratio": (0.3, 3.3), "value": [0.0], "inplace": False}
+    return [crop("v2"), made("v2", "RandomErasing", **given | attributes)]
+
+
+def chosen(name: str, *members: Any, **attributes: Any) -> Any:
+    return [crop("v2"), made("v2", name, transforms=[*members], **attributes)]
+
+
+OWN_CROP = reader.RandomResizedCrop(24, scale=(0.2, 1.0), interpolation="bicubic")
+
+
+@pytest.mark.parametrize(("given", "own"), rows_of(__file__, "torchvision_pixels.rows"))
+def test_each_transform_of_pixels_keeps_its_arguments(packed: Path, given: str, own: str) -> None:
+    found = eval(given)
+    steps = found if isinstance(found, list) else [crop("v2"), found]
+    assert torch.equal(first(packed, steps), first(packed, [OWN_CROP, eval(own)]))
+
+
 @pytest.mark.parametrize(("given", "own"), rows_of(__file__, "torchvision.rows"))
 def test_each_transform_keeps_its_arguments(packed: Path, given: str, own: str) -> None:
     assert torch.equal(first(packed, [eval(given)]), first(packed, [eval(own)]))
