@@ -39,21 +39,6 @@ def litdata(path: Path) -> Path:
     return path
 
 
-def hdf5(path: Path) -> Path:
-    with library("h5py").File(path / "train.h5", "w") as file:
-        file["images"], file["labels"] = PIXELS, LABELS
-    return path / "train.h5"
-
-
-def pcam(path: Path) -> Path:
-    for name, values in {"x": PIXELS, "y": LABELS.reshape(-1, 1, 1, 1)}.items():
-        with library("h5py").File(
-            path / f"camelyonpatch_level_2_split_train_{name}.h5", "w"
-        ) as file:
-            file[name] = values
-    return path
-
-
 def npz(path: Path) -> Path:
     np.savez(path / "train.npz", train_images=PIXELS, train_labels=LABELS, sources=LABELS)
     return path / "train.npz"
@@ -105,7 +90,7 @@ SHAPES = {"emnist": (28, 28, 3)}
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # theirs
 @pytest.mark.parametrize(
     "make",
-    [litdata, hdf5, pcam, npz, npy, dicom, matlab, emnist],
+    [litdata, npz, npy, dicom, matlab, emnist],
 )
 def test_the_lines_that_are_printed_pack_the_dataset(
     make: Callable[[Path], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
