@@ -65,7 +65,8 @@ def test_groups_and_words_are_splits(names: Any, tmp_path: Path) -> None:
 def test_labels_in_a_file_of_their_own_are_kept_as_pcam_has_them(tmp_path: Path) -> None:
     for split in ("train", "valid"):
         write(tmp_path / f"data/camelyon_split_{split}_x.h5", {"x": PIXELS})
-        write(tmp_path / f"data/camelyon_split_{split}_y.h5", {"y": LABELS.astype(np.uint8).reshape(6, 1, 1, 1)})
+        labels = LABELS.astype(np.uint8).reshape(6, 1, 1, 1)
+        write(tmp_path / f"data/camelyon_split_{split}_y.h5", {"y": labels})
     pack(tmp_path / "data")
     assert Dataset(tmp_path / "shards", split="valid").targets == LABELS.tolist()
     assert len(Dataset(tmp_path / "shards", split="train")) == 6
