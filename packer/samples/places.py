@@ -6,6 +6,7 @@ The place of an image or a member is one of these:
     [file, group, row, column]   a value in a Parquet or Arrow file
     [file, offset, size]   a span of a file, such as a tar; "" is the root itself
     [file, offset, size, shape]   the same: pixels, [height, width, channels] of uint8
+    [file, dataset, row, shape or ""]   of HDF5, -1: the whole dataset; "": it is encoded
     [file, offset, size, packed, crc32]   a file in a zip; offset is that of its local header,
                            packed how many bytes it is deflated to, -1: it is stored
     [bytes, *files]        what the scan has made, of these files
@@ -188,8 +189,13 @@ class Files:
         `at_most`: or before, if it is a span.
         """
         file, offset, size, *more = place
-        path, is_cell = self.root / file, len(place) == _OF_CELL and isinstance(place[-1], str)
+        path, is_dataset = self.root / file, isinstance(offset, str)
+        is_cell = len(place) == _OF_CELL and isinstance(place[-1], str)
         with unchanged(path, mtime_ns, at_most=at_most and not is_cell) as descriptor:
+            if is_dataset:
+                from packer.samples.hdf5 import item  # which loads h5py
+
+                return item(path, mtime_ns, offset, size)
             if is_cell:
                 from packer.samples.cells import cell  # which loads pyarrow
 

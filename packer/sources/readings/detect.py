@@ -45,7 +45,7 @@ _WHAT = {  # a kind of source -> what it reads; `folder` and `flat` read whateve
     "cifar": "CIFAR's batches, in Python's or the binary form",
     "idx": "MNIST's files of images and labels (idx)",
     "arrays": "arrays of images and of their labels (.npz, .npy, SVHN's .mat, STL-10's .bin)",
-    "records": "files of other libraries: TFRecord",
+    "records": "TFRecord, LMDB, MDS, RecordIO, HDF5, and files of FFCV",
 }
 
 

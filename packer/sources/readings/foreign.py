@@ -60,17 +60,22 @@ def _advice(source: Path, path: Path, known: Mapping[str, Any]) -> UnusableInput
         return UnusableInput(f"{source} is {known['what']}{where}. {how}")
     lines = Template(known["lines"]).substitute(
         path=repr(str(path)),
-        folder=repr(str(folder)),
-        stem=repr(str(path)[:-5]),
-        suffix=repr(f"*{path.suffix}"),
+        source=repr(str(source)),
+        paths=_paths(source, path),
         arrays=_arrays(path),
     )
-    module = known.get("module", known["library"])
-    indented = "\n    ".join([f"import {module}, packer", *lines.splitlines()])
+    indented = "\n    ".join([f"import {known['library']}, packer", *lines.splitlines()])
     return UnusableInput(
         f"{source} is {known['what']}{where}, which {known['library']} reads. To pack its "
         f"samples, run these lines in Python:\n    {indented}"
     )
+
+
+def _paths(source: Path, path: Path) -> str:
+    """Return Python for the paths of all files like one of a source."""
+    if path == source:
+        return f"[{str(path)!r}]"
+    return f"sorted(pathlib.Path({str(source)!r}).rglob({f'*{path.suffix}'!r}))"
 
 
 def _arrays(path: Path) -> str:
@@ -84,5 +89,6 @@ def _arrays(path: Path) -> str:
     images = next((n for n in names if n != labels), "images")
     if labels:
         each = f'x, y in zip(data["{images}"], data["{labels}"])'
-        return f'{{"image": x, "label": y.item()}} for {each}'
-    return '{"image": x} for x in ' + ("data" if path.suffix == ".npy" else f'data["{images}"]')
+        return f'{{"image": x, "label": y.item()}} for data in each for {each}'
+    data = "data" if path.suffix == ".npy" else f'data["{images}"]'
+    return f'{{"image": x}} for data in each for x in {data}'

@@ -1,5 +1,6 @@
 """Records that other libraries have written: their files are known by their names or beginnings."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from packer.sources.scanners.rows.containers import open_container
 from packer.sources.trees.folder import FolderTree
 from packer.sources.trees.shape import inside
 from packer.sources.trees.tree import Tree
+
+_HDF5 = re.compile(r"\.(h5|hdf5?)$")
 
 
 def tfrecord(candidate: Candidate) -> Interpretation | None:
@@ -52,6 +55,22 @@ def ffcv(candidate: Candidate) -> Interpretation | None:
     return _of(candidate, "FFCV", betons.NAMES.search, betons.Beton)
 
 
+def hdf5(candidate: Candidate) -> Interpretation | None:
+    """HDF5 with datasets of images and of their labels, PCam's, and images that are datasets."""
+    return _of(candidate, "HDF5", _HDF5.search, _hdf5)
+
+
+def _hdf5(folder: Path, files: Sequence[str]) -> Container:
+    try:
+        from packer.sources.containers.hdf5 import HDF5, pair_of
+    except ImportError as error:
+        raise UnusableInput(
+            f"{folder / files[0]}: HDF5 requires h5py. Install it: pip install 'shardfeed[hdf5]'."
+        ) from error
+    labels = {pair_of(folder, file) for file in files}
+    return HDF5(folder, tuple(file for file in files if file not in labels))
+
+
 def _of(
     candidate: Candidate,
     what: str,
@@ -67,16 +86,16 @@ def _of(
         files = list(_files(tree, names))
     if not files or not all(names(name.rpartition("/")[2]) for name in files):
         return None
-    splits = splits_of_files(files)
 
     def opening(classes: Sequence[str] | None) -> Source:
+        container = make(tree.root, tuple(files))
+        splits = splits_of_files(container.files)
         if "" in splits.values() and any(splits.values()):
             stray = next(file for file, split in splits.items() if not split)
             raise UnusableInput(
                 f"{path}: {stray} does not have the name of a split, unlike other files. Pack "
                 "it separately, or rename it."
             )
-        container = make(tree.root, tuple(files))
         return open_container(path, tree, container, candidate.options, classes, splits)
 
     return Interpretation("records", what, opening, columns=True)

@@ -3,6 +3,7 @@
 A pass over all entries finds the classes and the keys (`entry_survey`), another one makes the rows.
 """
 
+import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib import format as npy
 
 from packer.errors import BadImage, UnusableInput
 from packer.files.snapshot import Watched
 from packer.options.declared import SourceOptions
 from packer.samples.labels import in_json, to_json
+from packer.samples.places import Files
 from packer.samples.records import Facts, Skipped
 from packer.sources.containers.entries import Blob, Container, Entry, Text
 from packer.sources.scanners.rows.entry_survey import Meaning, Survey
@@ -127,31 +130,36 @@ class _Rows:
         others.pop(self.meaning.naming, None)
         if objects := self.survey.objects:
             found, others = objects.objects(others, self.meaning.class_of)
-            data = replace(found, image=_without_blobs(others, members, entry.mtime_ns)).json()
+            data = replace(found, image=self._plain(others, members, entry.mtime_ns)).json()
             members["json"] = data
-        elif others := _without_blobs(others, members, entry.mtime_ns):
+        elif others := self._plain(others, members, entry.mtime_ns):
             members["json"] = to_json(others)
         return members
 
-
-def _without_blobs(fields: Mapping[str, Any], members: Members, mtime_ns: int) -> dict[str, Any]:
-    """Return what goes into the JSON; bytes become members."""
-    found = {}
-    for name, value in fields.items():
-        if isinstance(value, list) and any(isinstance(one, Blob) for one in value):
-            raise BadImage(f"its field {name!r} holds several images or arrays")
-        if isinstance(value, str) and name == "txt":
-            members[name] = value.encode()
-        elif not isinstance(value, Blob):
-            if value is not None:
+    def _plain(self, fields: Mapping[str, Any], members: Members, mtime_ns: int) -> dict[str, Any]:
+        """Return what goes into the JSON; bytes become members."""
+        found = {}
+        for name, value in fields.items():
+            if isinstance(value, list) and any(isinstance(one, Blob) for one in value):
+                raise BadImage(f"its field {name!r} holds several images or arrays")
+            if isinstance(value, Blob):
+                ext = f"{_SIGNS.sub('_', name.lower())}.{extension(value)}"
+                if ext in members:
+                    raise BadImage(f"two of its fields would be its member .{ext}")
+                members[ext] = self._held(value, mtime_ns)
+            elif isinstance(value, str) and name == "txt":
+                members[name] = value.encode()
+            elif value is not None:
                 found[name] = value
-        else:
-            _add(members, name, value, mtime_ns)
-    return found
+        return found
 
-
-def _add(members: Members, name: str, blob: Blob, mtime_ns: int) -> None:
-    ext = f"{_SIGNS.sub('_', name.lower())}.{extension(blob)}"
-    if ext in members:
-        raise BadImage(f"two of its fields would be its member .{ext}")
-    members[ext] = Held(blob.place, blob.size, mtime_ns)
+    def _held(self, blob: Blob, mtime_ns: int) -> Held:
+        """Return bytes as they are, and pixels as an array with a header."""
+        if not isinstance(shape := blob.place[-1], list):
+            return Held(blob.place, blob.size, mtime_ns)
+        is_made = isinstance(blob.place[0], bytes)
+        files = Files(self.container.folder)
+        data = blob.place[0] if is_made else files.packed(blob.place, mtime_ns)
+        file = io.BytesIO()
+        npy.write_array(file, np.frombuffer(data, np.uint8).reshape(shape))
+        return Held.made(file.getvalue(), mtime_ns)

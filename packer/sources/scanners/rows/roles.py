@@ -15,7 +15,7 @@ from packer.sources.containers.entries import Blob, Entry
 from packer.sources.tables.columns import Columns
 from packer.sources.tables.names import IMAGE, LABEL
 from packer.sources.tables.table import Table
-from packer.sources.trees.shape import plain
+from packer.sources.trees.shape import may_be_masks, plain
 from packer.words import listed, option
 
 _NAMED = (
@@ -130,7 +130,7 @@ def shape_of(blob: Blob, fields: Mapping[str, Any]) -> list[int] | None:
 
 def extension(blob: Blob) -> str:
     """Return the extension of a member that a field is."""
-    if blob.head.startswith(b"\x93NUMPY"):
+    if blob.head.startswith(b"\x93NUMPY") or isinstance(blob.place[-1], list):
         return "npy"
     return blob.extension or "bin"
 
@@ -150,7 +150,8 @@ def _image(fields: _Fields, images: Sequence[str], chosen: str | None, where: ob
             f"are fields, too. {has} Pack it from Python: docs/packing/python.md."
         )
     usual = [name for word in IMAGE for name in images if plain(_last(name)) == word]
-    return chosen or next(iter(usual), images[0])
+    others = [name for name in images if not may_be_masks(_last(name))]
+    return chosen or next(iter((*usual, *others, *images)))
 
 
 def _last(name: str) -> str:

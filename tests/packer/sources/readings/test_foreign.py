@@ -39,21 +39,6 @@ def litdata(path: Path) -> Path:
     return path
 
 
-def hdf5(path: Path) -> Path:
-    with library("h5py").File(path / "train.h5", "w") as file:
-        file["images"], file["labels"] = PIXELS, LABELS
-    return path / "train.h5"
-
-
-def pcam(path: Path) -> Path:
-    for name, values in {"x": PIXELS, "y": LABELS.reshape(-1, 1, 1, 1)}.items():
-        with library("h5py").File(
-            path / f"camelyonpatch_level_2_split_train_{name}.h5", "w"
-        ) as file:
-            file[name] = values
-    return path
-
-
 def npz(path: Path) -> Path:
     np.savez(path / "train.npz", train_images=PIXELS, train_labels=LABELS, sources=LABELS)
     return path / "train.npz"
@@ -95,6 +80,19 @@ def matlab(path: Path) -> Path:
     return path / "train.mat"
 
 
+def several(path: Path) -> Path:
+    for name in "ab":
+        np.savez(path / f"{name}.npz", train_images=PIXELS, train_labels=LABELS, sources=LABELS)
+    return path
+
+
+def matlabs(path: Path) -> Path:
+    for name in "ab":
+        contents = {"X": PIXELS, "y": LABELS[:, None]}
+        importlib.import_module("scipy.io").savemat(path / f"{name}.mat", contents)
+    return path
+
+
 PIXELS = np.random.default_rng(0).integers(0, 255, (COUNT, 30, 40, 3), np.uint8)
 LABELS = np.arange(COUNT)
 FLAT = PIXELS.reshape(COUNT, -1)[:, :784]
@@ -105,12 +103,12 @@ SHAPES = {"emnist": (28, 28, 3)}
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # theirs
 @pytest.mark.parametrize(
     "make",
-    [litdata, hdf5, pcam, npz, npy, dicom, matlab, emnist],
+    [litdata, npz, npy, dicom, matlab, emnist, several, matlabs],
 )
 def test_the_lines_that_are_printed_pack_the_dataset(
     make: Callable[[Path], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    library("scipy" if make in (matlab, emnist) else "numpy")
+    library("scipy" if make in (matlab, matlabs, emnist) else "numpy")
     (tmp_path / "data").mkdir()
     source = make(tmp_path / "data")
     monkeypatch.chdir(tmp_path)
@@ -118,9 +116,9 @@ def test_the_lines_that_are_printed_pack_the_dataset(
         packer.pack(source, "shards")
     lines = [line.strip() for line in str(refused.value).split("\n")[1:]]
     exec("\n".join(lines), {})
-    dataset = Dataset("shards")
-    assert len(dataset) == COUNT
+    dataset = Dataset("shards", split="test" if make is emnist else None)
+    count = COUNT * (2 if make in (several, matlabs) else 1)
+    assert len(dataset) == count
     assert dataset[0][0].shape == SHAPES.get(make.__name__, (30, 40, 3))
-    assert sorted(dataset.targets) == (
-        [-1] * COUNT if make.__name__ in UNLABELLED else list(range(COUNT))
-    )
+    labels = [-1] * COUNT if make.__name__ in UNLABELLED else LABELS.tolist()
+    assert sorted(dataset.targets) == sorted(labels * (count // COUNT))

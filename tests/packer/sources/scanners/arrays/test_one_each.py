@@ -116,3 +116,13 @@ def test_an_array_beside_an_image_stays_its_member(tmp_path: Path) -> None:
         Image.new("RGB", SIZE[::-1]).save(path.with_suffix(".png"))
     assert pack(src, tmp_path / "dst").samples == 4
     assert reader.Dataset(tmp_path / "dst").read(0, "npy")
+
+
+def test_one_folder_of_alike_arrays_is_packed_and_other_arrays_are_not(tmp_path: Path) -> None:
+    source = write(tmp_path / "src", "a", "b", bands=(3,))
+    for number, path in enumerate(sorted(source.glob("*/*.npy"))):
+        path.rename(source / f"{number:03d}.npy")
+    assert pack(source, tmp_path / "dst").samples == 4
+    np.save(source / "004.npy", array(9, "uint8"))  # the mask of one of them
+    with pytest.raises(packer.UnusableInput):
+        pack(source, tmp_path / "other")
