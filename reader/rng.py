@@ -62,7 +62,7 @@ class SampleRandom:
         return [part / total for part in parts]
 
     def key(self) -> int:
-        """Return a random integer below 2**64, from which `reader.rng.mix64` makes many numbers."""
+        """Return a random integer below 2**64, from which many numbers can be made."""
         return self._next()
 
     def copy(self) -> "SampleRandom":

@@ -7,20 +7,32 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.rng import GOLDEN, mix64
 from reader.transforms.operations.operation import Operation, Pixels
 
 
 def normals(key: int, count: int) -> NDArray[np.float32]:
     """Return `count` standard normal numbers (Box, Muller)."""
     half = (count + 1) // 2
-    with np.errstate(over="ignore"):
-        words = mix64(np.arange(half, dtype=np.uint64) * np.uint64(GOLDEN) + np.uint64(key))
-    # From 0 (excluded) to 1, so that no logarithm is infinite.
-    first = ((words >> 40).astype(np.float32) + 0.5) * np.float32(2**-24)
-    angle = (words & 0xFFFFFF).astype(np.float32) * np.float32(2 * math.pi * 2**-24)
-    radius = np.sqrt(np.float32(-2) * np.log(first))
+    words = np.arange(2 * half, dtype=np.uint32)
+    for part in (key, key >> 32):
+        words ^= np.uint32(part & 0xFFFFFFFF)
+        _scramble(words)
+    words >>= 8  # what a float32 holds
+    shares = words.astype(np.float32)
+    shares *= np.float32(2**-24)
+    # Above 0, so that no logarithm is infinite.
+    radius = np.sqrt(np.float32(-2) * np.log(shares[:half] + np.float32(2**-25)))
+    angle = shares[half:] * np.float32(2 * math.pi)
     return np.concatenate([radius * np.cos(angle), radius * np.sin(angle)])[:count]
+
+
+def _scramble(words: NDArray[np.uint32]) -> None:
+    """Apply a hash of 32 bits in place (Wellons, "Prospecting for hash functions", 2018)."""
+    words ^= words >> 16
+    words *= np.uint32(0x7FEB352D)
+    words ^= words >> 15
+    words *= np.uint32(0x846CA68B)
+    words ^= words >> 16
 
 
 @dataclass(frozen=True)
