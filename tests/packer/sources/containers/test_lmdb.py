@@ -115,6 +115,15 @@ def test_labels_of_other_keys_are_labels(ends: tuple[str, str], tmp_path: Path) 
     assert dataset.targets == [0, 0, 1, 1]
 
 
+def test_folders_of_keys_are_classes_unless_there_is_one(tmp_path: Path) -> None:
+    items = [(f"{kind}/{n}.png", image(n)) for kind in ("ant", "bee", "cat") for n in range(3)]
+    dataset = pack(write(tmp_path / "a.lmdb", [*items, ("__len__", b"9")]))
+    assert dataset.classes == ["ant", "bee", "cat"]
+    (tmp_path / "one").mkdir()
+    dataset = pack(write(tmp_path / "one/a.lmdb", items[:3]))
+    assert dataset.classes == []
+
+
 def test_caffes_datum_is_read(tmp_path: Path) -> None:
     encoded = [(f"{n}", message((4, image(n)), (5, n % 2), (7, 1))) for n in range(4)]
     dataset = pack(write(tmp_path / "a.lmdb", encoded))
