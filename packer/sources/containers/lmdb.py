@@ -19,6 +19,7 @@ from packer.sources.containers.datum import datum
 from packer.sources.containers.entries import Blob, Container, Entry, Window
 from packer.sources.containers.lmdb_pages import DUPLICATES, Node, Pages
 from packer.sources.containers.pickled import is_pickle, unpickled
+from packer.sources.trees.names import splits_of
 from packer.sources.trees.shape import inside
 
 NAMES = re.compile(r"^data\.mdb$|(?<!^lock)\.(lmdb|mdb)$")
@@ -115,6 +116,7 @@ class _Database:
 
     def entries(self) -> Iterator[Entry | Skipped]:
         rules = self._rules()
+        has_classes = self._has_classes()
         for node in self.pages.nodes(self.root):
             if isinstance(node, BadImage):
                 yield Skipped(self.file, str(node), damaged=True)
@@ -130,6 +132,8 @@ class _Database:
                     reason = "it describes the database"
                     yield Skipped(where, reason, ignored=True)
                     continue
+                if has_classes and "label" not in fields:
+                    fields["label"] = _folder(node.key)
                 for rule in rules:
                     if other := self._get(rule.of(node.key)):
                         fields |= _named(rule.name, self._fields(other))
@@ -153,6 +157,16 @@ class _Database:
         if self._get(_COUNT):  # the labels are texts to be read, not classes
             return [rule._replace(name=rule.name.replace("label", "text")) for rule in found]
         return list(found)
+
+    def _has_classes(self) -> bool:
+        """Return whether images lie in several folders of one level, as keys have them."""
+        nodes = self.pages.nodes(self.root)
+        keys = (one.key for one in nodes if isinstance(one, Node) and self._is_image(one.key))
+        try:
+            folders = {_folder(key) for key in (next(keys, b""), self.pages.last(self.root))}
+        except BadImage:
+            return False
+        return len(folders) == 2 and "" not in folders and not splits_of(sorted(folders))
 
     def _get(self, key: bytes | None) -> Node | None:
         return None if key is None else self.pages.get(self.root, key)
@@ -205,6 +219,12 @@ def _has_image(fields: Mapping[str, Any]) -> bool:
 
 def _is_image(value: Any) -> bool:
     return isinstance(value, Blob) and value.is_image
+
+
+def _folder(key: bytes) -> str:
+    """Return the only folder of a key, "" for none or several."""
+    folder, _, name = _text(key).partition("/")
+    return folder if name and "/" not in name else ""
 
 
 def _text(key: bytes) -> str:

@@ -106,6 +106,15 @@ class Pages:
             root = [one for at, one in enumerate(nodes) if not at or one.key <= key][-1].below
         raise Damaged("its tree has no end")
 
+    def last(self, root: int) -> bytes:
+        """Return the last key."""
+        for _ in range(_DEEPEST):
+            flags, nodes = self._page(root)
+            if flags & _LEAF or not nodes:
+                return nodes[-1].key if nodes else b""
+            root = nodes[-1].below
+        raise Damaged("its tree has no end")
+
     def _node(self, node: Node) -> Node:
         """Return a node of a leaf with the place of its value."""
         if not node.flags & _BIG:

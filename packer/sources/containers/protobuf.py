@@ -37,6 +37,7 @@ def message(window: Window, at: int, end: int) -> Iterator[Field]:
             at = begin + length
         elif kind == VARINT:
             value, size = varint(head, size)
+            value = signed(value)
             at += size
         elif kind in _FIXED:
             at = begin + _FIXED[kind]
@@ -44,11 +45,13 @@ def message(window: Window, at: int, end: int) -> Iterator[Field]:
             raise Damaged("its bytes are no message")
         if at > end or not number:
             raise Damaged("its bytes are no message")
-        yield Field(number, kind, begin, at, signed(value))
+        yield Field(number, kind, begin, at, value)
 
 
 def varint(data: bytes, at: int) -> tuple[int, int]:
     """Return a number, and where it ends."""
+    if at < len(data) and data[at] < 0x80:  # as most are
+        return data[at], at + 1
     value = shift = 0
     for place in range(at, min(at + _LONGEST, len(data))):
         value |= (data[place] & 0x7F) << shift

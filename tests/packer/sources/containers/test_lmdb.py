@@ -54,7 +54,7 @@ def test_pickles_of_an_image_and_its_label_are_read_and_not_run(
     for number in range(4):
         label = np.int64(number % 2) if form == "numpy" else number % 2
         pair = (image(number), label)
-        value = {"image": pair[0], "label": label} if form == "dict" else pair
+        value: Any = {"image": pair[0], "label": label} if form == "dict" else pair
         value = list(pair) if form is list else value
         items.append((f"{number}", pickle.dumps(value, protocol)))
     items += [("__len__", pickle.dumps(4)), ("__keys__", pickle.dumps([b"0", b"1"]))]
@@ -113,6 +113,15 @@ def test_labels_of_other_keys_are_labels(ends: tuple[str, str], tmp_path: Path) 
     dataset = pack(write(tmp_path / "a.lmdb", sorted(items.items())))
     assert dataset.classes == ["ant", "bee"]
     assert dataset.targets == [0, 0, 1, 1]
+
+
+def test_folders_of_keys_are_classes_unless_there_is_one(tmp_path: Path) -> None:
+    items = [(f"{kind}/{n}.png", image(n)) for kind in ("ant", "bee", "cat") for n in range(3)]
+    dataset = pack(write(tmp_path / "a.lmdb", [*items, ("__len__", b"9")]))
+    assert dataset.classes == ["ant", "bee", "cat"]
+    (tmp_path / "one").mkdir()
+    dataset = pack(write(tmp_path / "one/a.lmdb", items[:3]))
+    assert dataset.classes == []
 
 
 def test_caffes_datum_is_read(tmp_path: Path) -> None:
