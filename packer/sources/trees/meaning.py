@@ -28,15 +28,13 @@ from packer.sources.trees.shape import (
     Unpaired,
     enclosing,
     inside,
-    is_within,
     masks,
     may_be_masks,
     plain,
     unpaired,
 )
-from packer.words import are, choices, have, listed, many
+from packer.words import Placeholder, are, choices, have, listed, many, option
 
-_LEVELS = 3  # of folders that may name a class
 _NAMED = 5  # files, each in a command
 
 
@@ -238,25 +236,19 @@ def refuse_doubtful_classes(
         )
     alone = {f"The folders in {nested[0]} are classes": ("--as", "folder")}
     has_others = names == nested and shape.images[folder]
-    raise UnusableInput(
+    text = (
         f"{where}: {path} has no images, only the folders {listed(below)}, and either may be "
-        "the classes." + " Choose:" * (not has_others),
-        choices(f"{where}/{path}", alone) if has_others else choices(where, _depths(shape, folder)),
+        "the classes."
     )
-
-
-def _depths(shape: Shape, folder: str) -> dict[str, tuple[str, ...]]:
-    """Return how many levels of the folders in one may name a class, with an example of each."""
-    own = len(folder.split("/")) if folder else 0
-    held = (path for path, count in shape.images.items() if count and is_within(path, folder))
-    paths = [path.split("/")[own:] for path in held if path != folder]
-    deepest, least = max(paths, key=len), min(map(len, paths))
-    found: dict[str, tuple[str, ...]] = {}
-    if least < len(deepest):
-        found["Each folder that holds images is a class"] = ("--class-depth", "all")
-    for depth in range(min(least, _LEVELS), 0, -1):
-        found[f"{'/'.join(deepest[:depth])} is a class"] = ("--class-depth", str(depth))
-    return found
+    if has_others:
+        raise UnusableInput(text, choices(f"{where}/{path}", alone))
+    raise UnusableInput(
+        text,
+        " ",
+        option("class_depth", Placeholder("N")),
+        f" makes classes of N levels of folders: {nested[0]} of 1, {nested[0]}/{below[0]} of 2, "
+        "each folder with images of all.",
+    )
 
 
 def _as_options(layout: Layout, shape: Shape) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from packer.errors import BadImage, Damaged
+from packer.errors import BadImage, Damaged, UnusableInput
 from packer.samples.records import Skipped
 from packer.sources.scanners.templates.lists import ROWS, Rows
 from packer.sources.scanners.templates.loosely import (
@@ -144,6 +144,8 @@ class Joined:
             for row in heads:
                 rows.note_header(rows.where(row).rpartition(":")[0])
             heads = {}
+        if rows.is_optional and len(rows) and len(lost) + len(heads) == len(rows):
+            raise UnusableInput(f"No line of {listed(rows.files, 3)} names an image.")
         self.skipped += [*lost, *heads.values()]
 
     def _image_of(
