@@ -143,8 +143,8 @@ def beton(items: Sequence[Mapping[str, Any]]) -> bytes:
     for field, kind, name in zip(fields, (2, 1), (b"image", b"label"), strict=True):
         field["type"] = kind
         field["name"][: len(name)] = list(name)
-    kind = np.dtype([("mode", "u1"), ("width", "<u2"), ("height", "<u2"), ("at", "<u8")])
-    rows = np.zeros(len(items), np.dtype([("f0", kind), ("f1", "<i8")], align=True))
+    pictures = np.dtype([("mode", "u1"), ("width", "<u2"), ("height", "<u2"), ("at", "<u8")])
+    rows = np.zeros(len(items), np.dtype([("f0", pictures), ("f1", "<i8")], align=True))
     sizes, body = [], b""
     for number, item in enumerate(items):
         picture = item["image"]

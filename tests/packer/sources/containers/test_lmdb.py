@@ -54,7 +54,7 @@ def test_pickles_of_an_image_and_its_label_are_read_and_not_run(
     for number in range(4):
         label = np.int64(number % 2) if form == "numpy" else number % 2
         pair = (image(number), label)
-        value = {"image": pair[0], "label": label} if form == "dict" else pair
+        value: Any = {"image": pair[0], "label": label} if form == "dict" else pair
         value = list(pair) if form is list else value
         items.append((f"{number}", pickle.dumps(value, protocol)))
     items += [("__len__", pickle.dumps(4)), ("__keys__", pickle.dumps([b"0", b"1"]))]
