@@ -2,7 +2,7 @@
 
 A format finds where the bytes lie and decompresses nothing: but for HDF5, no library of the format
 is needed, and no pickle is run. `entries` is what they share, `splits` finds the splits of files.
-`tfrecord`, `lmdb` (on `lmdb_pages`), `mds`, `recordio`, `ffcv` and `hdf5` are the formats;
-`protobuf` has the messages of the first two, `datum` Caffe's; `pickled` reads pickles of plain
+`tfrecord`, `lmdb` (on `lmdb_pages`), `mds`, `recordio`, `ffcv` and `hdf5` are the formats.
+`protobuf` has the messages of TFRecord and of Caffe's `datum`; `pickled` reads pickles of plain
 values, `arrays` arrays in entries. The scanner of rows makes samples of the entries.
 """
