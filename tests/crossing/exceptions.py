@@ -32,7 +32,7 @@ class Cells:
 
 
 _NAMED = "classes folders deep coco coco_json voc yolo outlines box_rows table parquet zip tar_gz"
-_NAMED += " labelme kitti map splits stream writer"
+_NAMED += " labelme kitti"
 _OVERLAYS = "boxes boxes_xywh boxes_cxcywh boxes_visible boxes_said boxes_decoded polygons"
 _OVERLAYS += " polygons_whole points points_named mask mask_filled bands bands_smooth right"
 
@@ -41,6 +41,11 @@ _ON_GPU = "decode_auto decode_gpu"
 # By the pattern of the error. Each pair of these is tried by itself.
 REFUSED = [
     Cells("classes that are not whole numbers", option="numeric", source=_NAMED),
+    Cells(
+        "the classes have no names|are known before it is packed",
+        option="numeric",
+        source="map splits stream writer",
+    ),
     Cells("images one size", loading="views", transform="none shorter longest mirror own"),
     Cells(
         "images one size|antialias= or interpolation=",

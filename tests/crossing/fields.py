@@ -38,7 +38,7 @@ class Field:
     make: Callable[[World], Mapping[str, Any]] | None
     judge: Judge = lambda world, seen, classes: None
     needs: str | None = None
-    lacks: str = "no member|has no|no sample|no field|has nothing"
+    lacks: str = "no member|has no|no sample|no field|has nothing|decode= raised"
 
     def names(self, world: World) -> tuple[str, ...]:
         return ("image", "label") if self.make is None else (*BASICS, *self.make(world))

@@ -78,7 +78,7 @@ def _append(world: World) -> None:
 
 
 def _overwrite(world: World) -> None:
-    world.place, whole = world.make(world.scenes[::3]), world.place
+    world.place, whole = world.make(world.scenes[::2]), world.place
     world.pack()
     world.place = world.make(world.scenes) if world.is_path else whole
     world.pack(overwrite=True)
