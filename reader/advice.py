@@ -40,7 +40,6 @@ _ADVICE: dict[str, dict[str, str]] = {  # by the class, or "transforms", and the
         "pin_memory_device": (
             "leave it out, and give pin_memory=True or use a reader.CUDAPrefetcher"
         ),
-        "persistent_workers": "leave it out, the workers stay until close()",
         "multiprocessing_context": "leave it out, the Loader chooses how its workers start",
         "num_samples": "write epoch_size={value}, the samples of an epoch",
         "generator": "write seed=0, which determines order and augmentation",

@@ -9,6 +9,7 @@ import math
 import sys
 from functools import lru_cache
 from typing import Any, TypeVar
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,8 +101,8 @@ class BatchRandom(SampleRandom):
             state = round_keys(seed, epoch, 1)[0] + positions.astype(np.uint64) * np.uint64(GOLDEN)
             self._state = mix64(state)
 
-    def integer(self, bound: int) -> Any:
-        """Return int64 integers in [0, bound), bound below 2**32."""
+    def integer(self, bound: Any) -> Any:
+        """Return int64 integers in [0, bound), bound below 2**32 or an uint64 array of bounds."""
         draw = self._next()
         low = (draw & 0xFFFFFFFF) * bound >> 32
         return ((draw >> 32) * bound + low >> 32).astype(np.int64)
@@ -116,3 +117,9 @@ class BatchRandom(SampleRandom):
 def round_keys(seed: int, epoch: int, count: int) -> tuple[int, ...]:
     state = mix64(mix64((seed + GOLDEN) & _M64) ^ (epoch & _M64))
     return tuple(mix64((state + number * GOLDEN) & _M64) for number in range(1, count + 1))
+
+
+@lru_cache(maxsize=64)
+def seed_of(seed: int, what: str) -> int:
+    """Return a seed for what is drawn under a name, so that two names draw different numbers."""
+    return mix64((seed + crc32(what.encode()) * GOLDEN) & _M64)

@@ -16,15 +16,17 @@ import torch
 
 from reader.advice import unchangeable
 from reader.checks import is_count
+from reader.cuda.agreed import agreed
 from reader.cuda.device import CUDAHostMemory, chosen_device, cores_of
-from reader.cuda.normalisation import normalisation
 from reader.cuda.transfer import BatchSender, Transfer
 from reader.errors import ArgumentError, ReaderError
 from reader.fields.seeding import Place
 from reader.gpu_decode.libraries import JPEGDecoder
 from reader.loader.decode_share import DecodeShare
+from reader.loader.delivery import Delivery
 from reader.loader.epochs import EpochIterator
 from reader.loader.loader import Loader
+from reader.transforms.batches.normalisation import normalisation
 
 
 class CUDAPrefetcher:
@@ -62,7 +64,7 @@ class CUDAPrefetcher:
         loader: Any,
         mean: Sequence[float] | None = None,
         std: Sequence[float] | None = None,
-        dtype: torch.dtype = torch.float32,
+        dtype: torch.dtype | None = None,
         device: torch.device | str | int | None = None,
         depth: int = 2,
         *,
@@ -86,8 +88,8 @@ class CUDAPrefetcher:
                 `reader.gpu_decode.libraries.JPEGDecoder`. None: the first of these that works.
 
         Raises:
-            ArgumentError: an argument is invalid; in the loop, if float images to normalise are not
-                from 0 to 1.
+            ArgumentError: an argument is invalid, or contradicts the Loader's Normalize; in the
+                loop, if float images to normalise are not from 0 to 1.
             ReaderError: the loader is closed, or no decoder works for ``decode="gpu"``.
         """
         if not hasattr(loader, "__iter__"):
@@ -95,12 +97,14 @@ class CUDAPrefetcher:
         if not is_count(depth):
             raise ArgumentError(f"depth is an integer of at least 1 batch ahead, not {depth!r}.")
         source = loader if isinstance(loader, Loader) else _AnyBatches(loader)
+        mean, std, dtype, finish = agreed(source, mean, std, dtype)
         wanted = normalisation(mean, std, dtype, memory_format, source.channels)
         self.loader = loader
         self.device = chosen_device(device)
         self.depth = depth
         places, share = source.image_places, source.decode_share
-        sender = BatchSender(self.device, wanted, source.batch_function, places, decoder, share)
+        function = source.batch_function
+        sender = BatchSender(self.device, wanted, function, places, decoder, share, finish)
         if self.device.type == "cuda" or decoder is not None:
             source.use_decoder(self.device, decoder)
         if self.device.type == "cuda":
@@ -220,9 +224,9 @@ class _CopyQueue:
         """Whether the loader's position was set after the last fetch, such as by `set_epoch`."""
         return isinstance(loader, Loader) and loader.state_dict() != self.fetched
 
-    def send(self, host: Any, place: Place | None) -> Transfer:
+    def send(self, host: Any, place: Place | None, positions: Any) -> Transfer:
         # If it fails, no copy of the batch is left running.
-        transfer = self.sender.send(host, place)
+        transfer = self.sender.send(host, place, positions)
         if self.ahead:
             self.held.append((host, transfer))
         return transfer
@@ -276,12 +280,14 @@ class _Epoch(Iterator[Any]):
             if isinstance(self._batches, EpochIterator):
                 if self._queue and not self._batches.is_ready():
                     return
-                host = self._batches.unmapped()  # `map_batch` is called on the device
+                host = self._batches.raw()  # `map_batch` is called on the device
                 place: Place | None = self._batches.place
+                positions: Any = self._batches.positions
             else:
-                host, place = next(self._batches), None
+                host, place, positions = next(self._batches), None, None
             self._copies.fetched = self._state()
-            self._queue.append((self._copies.send(host, place), self._copies.fetched))
+            transfer = self._copies.send(host, place, positions)
+            self._queue.append((transfer, self._copies.fetched))
         except StopIteration:
             self._is_at_end = True
         except Exception as error:
@@ -295,7 +301,8 @@ class _AnyBatches:
     """Adapts any iterable of batches to the interface of a Loader."""
 
     batch_function = image_places = channels = None
-    is_endless = False
+    delivery: Delivery | None = None
+    is_endless = is_delivered = False
 
     def __init__(self, batches: Iterable[Any]) -> None:
         self._batches = batches

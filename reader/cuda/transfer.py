@@ -14,19 +14,19 @@ are already on the GPU were made on its current stream.
 import contextlib
 import functools
 import time
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import chain
 from typing import Any
 
 import torch
 
-from reader.batch.nested import leaves, map_leaves, sequences
-from reader.cuda.normalisation import Normalisation, check_scale
+from reader.batch.nested import leaves, map_leaves
 from reader.fields.seeding import BatchFunction, Place
 from reader.gpu_decode.images import EncodedImages
 from reader.gpu_decode.libraries import JPEGDecoder
 from reader.loader.decode_share import DecodeShare
+from reader.loader.images import images_of
+from reader.transforms.batches.normalisation import Normalisation, Normaliser, check_scale
 
 
 class Transfer:
@@ -91,6 +91,9 @@ class DecodingTransfer(Transfer):
         return transfer.take()
 
 
+Finish = Callable[[Any, Any], None]  # changes a normalised batch, by its rows' positions
+
+
 class BatchSender:
     """Sends batches to a device: to a GPU by a side stream, to the CPU or MPS without one."""
 
@@ -102,8 +105,10 @@ class BatchSender:
         places: Sequence[int] | None,
         decoder: str | JPEGDecoder | None,
         share: DecodeShare,
+        finish: Finish | None = None,
     ) -> None:
         self.device = device
+        self._finish = finish
         self._decoder = decoder
         self._share = share
         self._normalisation = normalisation
@@ -119,33 +124,28 @@ class BatchSender:
                 self._stream = _side_stream(device)
                 # The constants are used and freed on this stream.
                 current.enter_context(torch.cuda.stream(self._stream))
-            self._scale, self._byte_scale = (
-                tuple(
-                    (torch.tensor(values, dtype=torch.float32).reshape(-1, 1, 1) * most).to(device)
-                    for values in (normalisation.mean, normalisation.std)
-                )
-                for most in (1, 255)
-            )
+            self._normalised = Normaliser(normalisation, device)
 
     @property
     def runs_ahead(self) -> bool:
         return self.device.type == "cuda"
 
-    def send(self, batch: Any, place: Place | None = None) -> Transfer:
-        """Copy `batch` to the device, normalise and map it; queued on a GPU.
+    def send(self, batch: Any, place: Place | None = None, positions: Any = None) -> Transfer:
+        """Copy `batch` to the device, normalise, finish and map it; queued on a GPU.
 
         What `map_batch` draws depends on its `place`, except on the sender's thread: the process's
         generators cannot be seeded and put back there while the caller draws from them.
         """
         stream = self._stream
         if stream is None:
-            return Transfer(self._sent(batch, lambda tensor: tensor.to(self.device), place))
+            moved = self._sent(batch, lambda tensor: tensor.to(self.device), place, positions)
+            return Transfer(moved)
         with torch.cuda.device(self.device):
             consumer = torch.cuda.current_stream(self.device)
         if any(isinstance(leaf, EncodedImages) for leaf in leaves(batch)):
-            sent = self._decoding.submit(self._queue, batch, stream, consumer, None)
+            sent = self._decoding.submit(self._queue, batch, stream, consumer, None, positions)
             return DecodingTransfer(sent, self._share)
-        return self._queue(batch, stream, consumer, place)
+        return self._queue(batch, stream, consumer, place, positions)
 
     def _queue(
         self,
@@ -153,6 +153,7 @@ class BatchSender:
         stream: torch.cuda.Stream,
         consumer: torch.cuda.Stream,
         place: Place | None,
+        positions: Any,
     ) -> Transfer:
         with torch.cuda.device(self.device):
 
@@ -163,7 +164,7 @@ class BatchSender:
 
             with torch.cuda.stream(stream):
                 try:
-                    result = self._sent(batch, to_device, place)
+                    result = self._sent(batch, to_device, place, positions)
                     event = torch.cuda.Event()
                     event.record(stream)
                 except BaseException:
@@ -172,7 +173,11 @@ class BatchSender:
             return Transfer(result, event, self.device)
 
     def _sent(
-        self, batch: Any, to_device: Callable[[torch.Tensor], torch.Tensor], place: Place | None
+        self,
+        batch: Any,
+        to_device: Callable[[torch.Tensor], torch.Tensor],
+        place: Place | None,
+        positions: Any,
     ) -> Any:
         found = list(images_of(batch, self._places, self._normalisation))
         for image in found:
@@ -189,6 +194,8 @@ class BatchSender:
             return self._normalised(moved) if id(leaf) in images else moved
 
         sent = map_leaves(batch, send)
+        if self._finish is not None:
+            self._finish(sent, positions)
         return sent if self._map_batch is None else self._map_batch(sent, place)
 
     def _decoded(self, images: EncodedImages) -> torch.Tensor:
@@ -201,54 +208,8 @@ class BatchSender:
         self._share.decoded(images.encoded, time.perf_counter() - began)
         return decoded
 
-    def _normalised(self, raw: torch.Tensor) -> torch.Tensor:
-        dtype, layout = self._normalisation.dtype, self._normalisation.memory_format
-        if raw.dim() != 4 and layout == torch.channels_last:
-            layout = torch.preserve_format  # channels_last needs a batch of images
-        mean, std = self._scale if raw.is_floating_point() else self._byte_scale
-        exact = torch.empty_like(raw, dtype=torch.float32, memory_format=layout)
-        # Two kernels in total, which also convert dtypes. Each is one correctly rounded operation,
-        # with equal results on a GPU and a CPU; a fused one would differ.
-        torch.sub(raw, mean, out=exact)
-        result = exact if dtype == torch.float32 else torch.empty_like(exact, dtype=dtype)
-        return torch.div(exact, std, out=result)
-
 
 @functools.cache
 def _side_stream(device: torch.device) -> torch.cuda.Stream:
     """Return one stream for all prefetchers: the allocator never shares memory between streams."""
     return torch.cuda.Stream(device)
-
-
-def images_of(
-    batch: Any, places: Sequence[int] | None, normalisation: Normalisation
-) -> list[torch.Tensor]:
-    """Return the tensors of a batch that are images: (..., C, H, W), uint8 or float.
-
-    uint8 of four dimensions is one everywhere; of three only where images are, or in a list of
-    nothing else. Floats are images where images are; in other batches if no uint8 is one.
-    """
-    named = [batch] if places is None else [batch[at] for at in places]
-    images = _with_channels(batch, named, normalisation.channels, {torch.uint8})
-    if normalisation.has_floats and (places is not None or not images):
-        images += _with_channels(named, named, normalisation.channels, _FLOATS)
-    return images
-
-
-_FLOATS = {torch.float16, torch.bfloat16, torch.float32, torch.float64}
-
-
-def _with_channels(
-    batch: Any, named: Sequence[Any], channels: Container[int], dtypes: Container[torch.dtype]
-) -> list[torch.Tensor]:
-    """Return the images of `dtypes`: of 4 dimensions in `batch`, of 3 in lists in `named`."""
-
-    def is_image(leaf: Any) -> bool:
-        is_kind = isinstance(leaf, torch.Tensor) and leaf.dtype in dtypes
-        return is_kind and leaf.dim() >= 3 and leaf.shape[-3] in channels
-
-    found = [leaf for leaf in leaves(batch) if is_image(leaf) and leaf.dim() > 3]
-    for items in chain.from_iterable(map(sequences, named)):
-        if all(is_image(item) and item.dim() == 3 for item in items):
-            found += items
-    return found

@@ -5,14 +5,12 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 
 from reader.errors import called
-from reader.rng import GOLDEN, SampleRandom, mix64
+from reader.rng import SampleRandom, seed_of
 
 _WORD = 1 << 64
 
@@ -27,7 +25,7 @@ def seed_sample(seed: int, epoch: int, position: int, what: str = "") -> None:
     `map_sample` needs no name. A function's own generators are not seeded: albumentations 2 needs
     ``pipeline.set_random_seed(random.getrandbits(32))``.
     """
-    words = SampleRandom(_own_seed(seed, what) if what else seed, epoch, position)
+    words = SampleRandom(seed_of(seed, what) if what else seed, epoch, position)
     # random and numpy are both MT19937: the same seed would give the same numbers. An integer seed
     # of numpy has only 32 bits, which some of a hundred million samples would share.
     random.seed(words.integer(_WORD))
@@ -35,11 +33,6 @@ def seed_sample(seed: int, epoch: int, position: int, what: str = "") -> None:
     np.random.seed((numpys >> 32, numpys & 0xFFFFFFFF))
     if (torch := sys.modules.get("torch")) is not None:
         torch.default_generator.manual_seed(words.integer(_WORD))  # of the CPU: workers use no GPU
-
-
-@lru_cache(maxsize=64)
-def _own_seed(seed: int, what: str) -> int:
-    return mix64((seed + crc32(what.encode()) * GOLDEN) % _WORD)
 
 
 @contextmanager

@@ -22,9 +22,10 @@ from reader.dataset.mix import Mix
 from reader.errors import ArgumentError
 from reader.fields.field import Field, Sample
 from reader.loader.collate import Collate
-from reader.loader.from_torchvision import as_own
+from reader.loader.from_torchvision import Pipeline, as_own
 from reader.order.samplers import BatchSampler, Sampler, Shuffle
 from reader.system import most_workers, usable_cores
+from reader.transforms.batches.output import Output
 from reader.transforms.transform import Transform
 
 
@@ -33,6 +34,7 @@ class TorchNames(TypedDict, total=False):
 
     num_workers: int
     pin_memory: bool  # for a loop without a CUDAPrefetcher, if there is a GPU
+    persistent_workers: bool  # without effect: workers stay until `close`
 
 
 _OF_LOADER: dict[str, Rule] = {
@@ -66,6 +68,7 @@ _OF_LOADER: dict[str, Rule] = {
         "an integer of at least 0",
     ),
     "pin_memory": FLAG,
+    "persistent_workers": FLAG,
 }
 
 
@@ -142,8 +145,8 @@ class LoaderConfig:
     dataset: Any
     split: str | None
     batch_size: int
-    transforms: Sequence[Transform]
-    views: int | Sequence[Sequence[Transform]]
+    transforms: Pipeline
+    views: int | Sequence[Pipeline]
     shuffle: Shuffle
     sampler: Sampler | None
     batch_sampler: BatchSampler | None
@@ -166,6 +169,7 @@ class LoaderConfig:
     timeout: float
     num_workers: int | None = None
     pin_memory: bool = False
+    persistent_workers: bool = True
 
     def __post_init__(self) -> None:
         check(vars(self), _OF_LOADER)
@@ -209,29 +213,25 @@ class LoaderConfig:
 
 
 def view_pipelines(
-    transforms: Sequence[Transform], views: int | Sequence[Sequence[Transform]]
-) -> tuple[tuple[Transform, ...], ...]:
-    transforms = as_own(transforms)
+    transforms: Any, views: Any, channels: int
+) -> tuple[tuple[tuple[Transform, ...], ...], Output | None]:
+    """Return the transforms of each view, and what becomes of their images in a batch."""
     if not (is_count(views) or (isinstance(views, Sequence) and views)):
         raise ArgumentError(
             "views is an integer of at least 1, or a list of transforms for each view, not "
             f"{views!r:.200}."
         )
-    pipelines = (
-        list(map(as_own, views)) if isinstance(views, Sequence) else [transforms] * int(views)
-    )
-    for pipeline in (transforms, *pipelines):
-        if not isinstance(pipeline, Sequence) or not all(map(_is_transform, pipeline)):
-            raise ArgumentError(
-                "transforms is a list of reader's transforms, of torchvision's that have the same "
-                f"names, or of objects with an apply method, not {pipeline!r:.200}. Leave it out "
-                "for none. Call torchvision's other transforms and albumentations' in map_sample=."
-            )
-    if transforms and isinstance(views, Sequence):
+    own, output = as_own(transforms, channels)
+    if not isinstance(views, Sequence):
+        return (own,) * int(views), output
+    if own or output:
         raise ArgumentError("Give the transforms of each view in views=, and no transforms=.")
-    return tuple(tuple(pipeline) for pipeline in pipelines)
-
-
-def _is_transform(given: object) -> bool:
-    """Whether it is one of ours: other libraries' also have an `apply`, but are callable."""
-    return hasattr(given, "apply") and not callable(given)
+    pipelines, outputs = zip(
+        *(as_own(view, channels, f"views[{at}]") for at, view in enumerate(views)), strict=True
+    )
+    if len(set(outputs)) > 1:
+        raise ArgumentError(
+            "All views of a batch get one output, but views= describe several by what follows "
+            "ToTensor, ToDtype or Normalize. End each of them in the same way."
+        )
+    return pipelines, outputs[0]

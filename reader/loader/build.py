@@ -26,6 +26,7 @@ from reader.fields.seeding import BatchFunction, kept_generators
 from reader.fields.tensors import pinned
 from reader.loader.arguments import LoaderConfig, view_pipelines
 from reader.loader.collate import Batcher
+from reader.loader.delivery import Delivery
 from reader.loader.epochs import Epochs, IterationSpec
 from reader.loader.pipeline import BatchPipeline
 from reader.order.buckets import padding_waste
@@ -46,9 +47,17 @@ class Parts:
     recipe: Recipe
     schema: BatchSchema
     decoded: DecodedImages | None
+    delivery: Delivery | None  # None for images of uint8
 
     def pipeline(self, config: LoaderConfig, decoded: DecodedImages | None) -> BatchPipeline:
-        batcher = Batcher(self.schema, self.dataset, config.collate_fn, self.recipe.seed)
+        batcher = Batcher(
+            self.schema,
+            self.dataset,
+            config.collate_fn,
+            self.recipe.seed,
+            self.order.count,
+            self.delivery,
+        )
         return BatchPipeline(
             config, self.dataset, self.recipe, self.order, self.schema, batcher, decoded
         )
@@ -71,7 +80,7 @@ class Parts:
             first = replace(steps, stop=steps[0].end, drop_last=False)
             step, arrays, loose = pipeline.take(pipeline.begin(first))
             place = divmod(step.position, self.order.count)
-            batch = pipeline.batcher.batch(arrays, loose, place)
+            batch = pipeline.batcher.batch(arrays, loose, step)
         finally:
             pipeline.close()
         if (map_batch := self.map_batch(config)) is not None:
@@ -81,7 +90,10 @@ class Parts:
         # `collate_fn` and `map_batch` may return others.
         is_own = isinstance(batch, tuple) and not config.collate_fn and len(own) == len(batch)
         fields, classes = own if is_own else None, self.dataset.classes
-        return show(batch, fields=fields, classes=classes, boxes=[*boxes, "xyxy"][0])
+        output = None if self.delivery is None else self.delivery.output
+        mean, std = (output.mean, output.std) if output and output.is_normalised else (None, None)
+        form = [*boxes, "xyxy"][0]
+        return show(batch, fields=fields, classes=classes, mean=mean, std=std, boxes=form)
 
     def padding_waste(self, world_size: int) -> float:
         length = self.order.length if isinstance(self.order, GivenBatches) else None
@@ -113,7 +125,9 @@ def build(config: LoaderConfig, dataset: Dataset) -> Parts:
     batch_size = order.batch_size if isinstance(order, GivenBatches) else batch_size
     plan = IterationSpec(order, batch_size, bool(config.drop_last), config.epochs, share)
     plan.steps(0)  # raises if there is none
-    transforms, *further = view_pipelines(config.transforms, config.views)
+    (transforms, *further), output = view_pipelines(
+        config.transforms, config.views, dataset.channels
+    )
     recipe = Recipe(transforms, int(config.seed), fields, config.map_sample, tuple(further))
     first = np.arange(min(CANDIDATES, order.count))
     schema = batch_schema(
@@ -128,4 +142,8 @@ def build(config: LoaderConfig, dataset: Dataset) -> Parts:
     decoded = None
     if config.cache == "decoded" and "image" in recipe.names and not schema.is_gathered:
         decoded = hold_decoded(dataset, (transforms, *further))
-    return Parts(dataset, order, plan, recipe, schema, decoded)
+    delivery = None
+    if output is not None:
+        channels = None if is_mapped else dataset.channels
+        delivery = Delivery.of(output, schema, recipe, channels, order.count)
+    return Parts(dataset, order, plan, recipe, schema, decoded, delivery)

@@ -10,9 +10,11 @@ from reader.batch.layout import BatchArrays
 from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError, SampleError, because
 from reader.fields.columns import BatchSchema, StoredBatch
-from reader.fields.seeding import BatchFunction, Place, is_users
+from reader.fields.seeding import BatchFunction, is_users
 from reader.fields.tensors import tensor
 from reader.format import FormatError
+from reader.loader.delivery import Delivery
+from reader.order.steps import Step
 
 Collate = Callable[[list[tuple[Any, ...]]], Any]
 
@@ -21,27 +23,47 @@ class Batcher:
     """Makes a batch: a tuple of fields, or the result of `collate_fn`."""
 
     def __init__(
-        self, schema: BatchSchema, dataset: Dataset, collate_fn: Collate | None, seed: int
+        self,
+        schema: BatchSchema,
+        dataset: Dataset,
+        collate_fn: Collate | None,
+        seed: int,
+        count: int,
+        delivery: Delivery | None = None,
     ) -> None:
+        self._count = count
+        self._delivery = delivery
         self._fields = schema.fields
         self._rows = schema.rows
         self._dataset = dataset
         self._collate = collate_fn and BatchFunction("collate_fn", collate_fn, seed)
 
-    def batch(self, arrays: BatchArrays, loose: Mapping[str, Sequence[Any]], place: Place) -> Any:
-        """Return the batch that begins at a `place`."""
+    def batch(
+        self,
+        arrays: BatchArrays,
+        loose: Mapping[str, Sequence[Any]],
+        step: Step,
+        *,
+        is_raw: bool = False,
+    ) -> Any:
+        """Return the batch of a `step`; a raw one has uint8 images, unless they are collated."""
         stored = StoredBatch(self._rows, arrays, loose, self._dataset)
         try:
             views = [[view.deliver(stored) for view in columns] for columns in self._fields]
         except (FormatError, ReaderError) as error:  # of an index that keys are read from
             raise SampleError(str(error)) from error
+        batch = tuple(each[0] if len(each) == 1 else each for each in views)
+        if self._delivery is not None and not (is_raw and self._collate is None):
+            batch = self._delivery(batch, step.positions)
         if self._collate is None:
-            return tuple(each[0] if len(each) == 1 else each for each in views)
+            return batch
+        pairs = zip(views, batch, strict=True)
+        views = [[value] if len(each) == 1 else value for each, value in pairs]
         if not is_users(self._collate.function):
             views = [[_filled(view, arrays["valid"]) for view in each] for each in views]
         samples = list(zip(*map(_rows, views), strict=True))
         try:
-            return self._collate(samples, place)
+            return self._collate(samples, divmod(step.position, self._count))
         except Exception as error:  # such as a function written for PIL images
             given = ", ".join(
                 f"{columns[0].name}: {_kind(value)}"

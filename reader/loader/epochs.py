@@ -13,6 +13,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from reader.checks import is_integer
 from reader.errors import ArgumentError, ReaderError, warn
 from reader.fields.seeding import BatchFunction, Place
@@ -150,8 +153,8 @@ class Epochs:
             if isinstance(self.plan.order, GivenOrder):
                 self.plan.order.newly_set()  # this call replaces it
 
-    def deliver(self, run: EpochRun) -> tuple[Any, Place]:
-        """Return the next batch of `run`, and its place."""
+    def deliver(self, run: EpochRun, *, is_raw: bool = False) -> tuple[Any, Step]:
+        """Return the next batch of `run`, and its step; raw ones are for a prefetcher."""
         with self.lock:
             self.check_open()
             self.settled()
@@ -161,8 +164,7 @@ class Epochs:
             if all(queued.is_queued for queued in self.pipeline.epochs):
                 with contextlib.suppress(ArgumentError):  # a sampler's: the next iterator raises it
                     self.decode_ahead()
-            place = divmod(step.position, self.plan.order.count)
-            return self.pipeline.batcher.batch(arrays, loose, place), place
+            return self.pipeline.batcher.batch(arrays, loose, step, is_raw=is_raw), step
 
     def _deliver_newest(self, run: EpochRun, step: Step) -> None:
         count, turned = self.plan.order.count, self._turned
@@ -249,7 +251,7 @@ class EpochIterator(Iterator[Any]):
     def __init__(self, epochs: Epochs, run: EpochRun) -> None:
         self._epochs = epochs
         self._run = run
-        self.place: Place = 0, 0  # of the last batch
+        self._step: Step | None = None  # of the last batch
 
     def __len__(self) -> int:
         return self._run.left
@@ -257,18 +259,33 @@ class EpochIterator(Iterator[Any]):
     def is_ready(self) -> bool:
         return not self._run.left or self._epochs.is_ready(self._run)
 
+    @property
+    def positions(self) -> NDArray[np.int64]:
+        """Positions of the rows of the last batch, over all epochs."""
+        assert self._step is not None
+        return self._step.positions
+
+    @property
+    def place(self) -> Place:
+        """Where the last batch begins."""
+        assert self._step is not None
+        return divmod(self._step.position, self._epochs.plan.order.count)
+
     def __next__(self) -> Any:
-        batch, epochs = self.unmapped(), self._epochs
+        batch, epochs = self._next(), self._epochs
         if epochs.map_batch is not None:
             batch = epochs.map_batch(batch, self.place)
         return batch if epochs.finish_batch is None else epochs.finish_batch(batch)
 
-    def unmapped(self) -> Any:
-        """Return the next batch before `map_batch`, which a CUDAPrefetcher calls itself."""
+    def raw(self) -> Any:
+        """Return the next batch as a CUDAPrefetcher normalises and maps it itself."""
+        return self._next(is_raw=True)
+
+    def _next(self, *, is_raw: bool = False) -> Any:
         if not self._run.left:
             self._epochs.finish(self._run)
             raise StopIteration
-        batch, self.place = self._epochs.deliver(self._run)
+        batch, self._step = self._epochs.deliver(self._run, is_raw=is_raw)
         return batch
 
     def __del__(self) -> None:

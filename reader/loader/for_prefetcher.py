@@ -23,6 +23,8 @@ class ForPrefetcher(LikeDataLoader):
         self.channels = None if config.map_sample else parts.dataset.channels  # None: unknown
         places = [at for at, (view, *_) in enumerate(parts.schema.fields) if view.is_image]
         self.image_places = None if config.collate_fn else places
+        self.delivery = parts.delivery
+        self.is_delivered = config.collate_fn is not None  # it has the output's images already
 
     @property
     def is_endless(self) -> bool:

@@ -17,10 +17,10 @@ from reader.loader.arguments import LoaderConfig, TorchNames, dataset_of
 from reader.loader.build import build
 from reader.loader.collate import Collate
 from reader.loader.for_prefetcher import ForPrefetcher
+from reader.loader.from_torchvision import Pipeline
 from reader.monitoring.statistics import Statistics
 from reader.order.sampled import GivenOrder
 from reader.order.samplers import BatchSampler, Sampler, Shuffle
-from reader.transforms.transform import Transform
 
 if TYPE_CHECKING:
     from torch.utils.data import Subset
@@ -35,8 +35,8 @@ class Loader(ForPrefetcher):
     A batch is a tuple in the order of `fields`:
 
     - ``image``: uint8 (B, 3, H, W), RGB, in channels_last memory; (B, 1, H, W) for
-      ``Dataset(channels=1)``. A list of B tensors (3, H, W) if the transforms give different sizes
-      and `batch_size` is above 1.
+      ``Dataset(channels=1)``. Floats, if a ToTensor or Normalize is among the transforms. A list of
+      B tensors (3, H, W) if the transforms give different sizes and `batch_size` is above 1.
     - ``label``: int64 (B,), -1 without labels. ``index``: int64 (B,), sample numbers.
     - ``source``: int64 (B,), the number of the dataset in a `Mix`, 0 without one.
     - ``valid``: bool (B,), False for rows that only pad the last step of a rank.
@@ -69,15 +69,15 @@ class Loader(ForPrefetcher):
 
     __module__ = "reader"
 
-    @explained("num_workers", "pin_memory")
+    @explained("num_workers", "pin_memory", "persistent_workers")
     def __init__(
         self,
         dataset: "Dataset | str | os.PathLike[str] | Subset[Any]",
+        batch_size: int = 1,
         *,
         split: str | None = None,
-        batch_size: int = 1,
-        transforms: Sequence[Transform] = (),
-        views: int | Sequence[Sequence[Transform]] = 1,
+        transforms: Pipeline = (),
+        views: int | Sequence[Pipeline] = 1,
         shuffle: Shuffle = False,
         sampler: Sampler | None = None,
         batch_sampler: BatchSampler | None = None,
@@ -109,7 +109,8 @@ class Loader(ForPrefetcher):
             batch_size: samples in a batch, on each rank; with a `batch_sampler` the largest number
                 that a batch may have, or 1 to take it from the first epoch.
             transforms: applied in order; see `reader.transforms`. torchvision's transforms of the
-                same names are accepted, also in a Compose.
+                same names are accepted, and a script's Compose: with ToTensor, ToDtype or
+                Normalize in it, images are float tensors, normalised.
             views: number of independent augmentations of each image, which is decoded once; or a
                 list with the transforms of each view. All images must get one size. ``image``,
                 masks, boxes, points, polygons and other pictures are then lists with an entry for
@@ -171,7 +172,8 @@ class Loader(ForPrefetcher):
             timeout: seconds without progress of any worker, or of `map_sample` here, after which a
                 WorkerError names each worker's sample. 0: no limit, but a warning after 30. It is
                 ignored with ``workers=0``.
-            torch_names: `num_workers` and `pin_memory`, as in torch's DataLoader.
+            torch_names: `num_workers` and `pin_memory`, as in torch's DataLoader, and
+                `persistent_workers`, without effect: workers stay until `close`.
 
         Raises:
             ArgumentError: an argument is invalid, or contradicts another one or the dataset.

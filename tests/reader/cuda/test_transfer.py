@@ -37,10 +37,10 @@ def slow_copies(monkeypatch: pytest.MonkeyPatch) -> None:
     """Copies that begin a few milliseconds after they are queued."""
     send = BatchSender.send
 
-    def send_late(self: BatchSender, batch: Any) -> Any:
+    def send_late(self: BatchSender, batch: Any, *where: Any) -> Any:
         with torch.cuda.device(self.device), torch.cuda.stream(self._stream):
             torch.cuda._sleep(10_000_000)
-        return send(self, batch)
+        return send(self, batch, *where)
 
     monkeypatch.setattr(BatchSender, "send", send_late)
 

@@ -1,4 +1,4 @@
-"""The arithmetic of a prefetcher's arguments."""
+"""Make floats of images, with equal results on each device."""
 
 import math
 from collections.abc import Container, Sequence
@@ -25,6 +25,33 @@ class Normalisation:
     has_floats: bool = False  # also for float images, if mean and std were given
 
 
+class Normaliser:
+    """Normalises images on a device."""
+
+    def __init__(self, wanted: Normalisation, device: torch.device) -> None:
+        self._wanted = wanted
+        self._scale, self._byte_scale = (
+            tuple(
+                (torch.tensor(values, dtype=torch.float32).reshape(-1, 1, 1) * most).to(device)
+                for values in (wanted.mean, wanted.std)
+            )
+            for most in (1, 255)
+        )
+
+    def __call__(self, raw: torch.Tensor) -> torch.Tensor:
+        """Return images of uint8 or floats as the floats that are wanted, in memory of its own."""
+        dtype, layout = self._wanted.dtype, self._wanted.memory_format
+        if raw.dim() != 4 and layout == torch.channels_last:
+            layout = torch.preserve_format  # channels_last needs a batch of images
+        mean, std = self._scale if raw.is_floating_point() else self._byte_scale
+        exact = torch.empty_like(raw, dtype=torch.float32, memory_format=layout)
+        # Two kernels in total, which also convert dtypes. Each is one correctly rounded operation,
+        # with equal results on a GPU and a CPU; a fused one would differ.
+        torch.sub(raw, mean, out=exact)
+        result = exact if dtype == torch.float32 else torch.empty_like(exact, dtype=dtype)
+        return torch.div(exact, std, out=result)
+
+
 _LEAST, _MOST = -1, 2  # noise and filters make floats slightly exceed 0 to 1
 
 
@@ -35,8 +62,8 @@ def check_scale(image: torch.Tensor) -> None:
     if not (least >= _LEAST and most <= _MOST):  # nor for NaN
         raise ArgumentError(
             f"A {str(image.dtype).removeprefix('torch.')} image has values from {least:.4g} to "
-            f"{most:.4g}, but a CUDAPrefetcher normalises floats from 0 to 1. For values from 0 to "
-            "255, divide by 255 in map_sample. For normalised values, leave mean= and std= out."
+            f"{most:.4g}, but floats are normalised from 0 to 1. For values from 0 to 255, divide "
+            "by 255 in map_sample. For normalised values, leave mean= and std= out, or Normalize."
         )
 
 
