@@ -57,7 +57,7 @@ class Fetcher:
         self._wanted: dict[tuple[int, int], list[Waiter]] = {}  # by shard and row
         self._urgent: deque[Part] = deque()
         self._hinted: deque[Part] = deque()
-        self._borrowers: list[Waiter] = []
+        self._borrowers: list[tuple[Waiter, int]] = []  # with the bytes that may be taken
         self._running = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._space = Space(quota, mirror)
@@ -108,8 +108,8 @@ class Fetcher:
         if isinstance(message, messages.Join):
             self._join(connection, message)
         elif isinstance(message, messages.MakeRoom):
-            self._space.lend(message.bytes)
-            self._borrowers.append(Waiter(connection, 0))
+            self._space.lend(message.taken)
+            self._borrowers.append((Waiter(connection, 0), message.taken))
             self._lend()
         elif isinstance(message, messages.GetCounts):
             counts = self._store.counts, self._parts.fetched, self._hits
@@ -270,8 +270,8 @@ class Fetcher:
         try:
             if stay is None:
                 size = shard.size(part.first, part.stop)
-                await self._space.borrow(size)
-                stay = self._admit(part, rows, is_urgent=True)
+                while stay is None and await self._space.borrow(size):
+                    stay = self._admit(part, rows, is_urgent=True)
                 is_passing = stay is None and self._running > 1  # others then make room
                 stay = stay or self._quota.full(size)
             if isinstance(stay, StoreError):
@@ -302,9 +302,11 @@ class Fetcher:
         self._pump()
 
     def _lend(self) -> None:
-        """Tell other datasets' processes that there is room, once there is."""
+        """Tell other datasets' processes whether there is room, once all has gone that can."""
         while self._borrowers and self._space.is_cut:
-            self._borrowers.pop().answer(messages.Present())
+            waiter, taken = self._borrowers.pop()
+            has_room = self._quota.taken <= taken
+            waiter.answer(messages.Present() if has_room else messages.Unavailable("", False))
 
     def _answer(self, part: Part, lost: dict[int, messages.Unavailable]) -> None:
         for row in range(part.first, part.stop):

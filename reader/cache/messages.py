@@ -56,9 +56,12 @@ class Join(NamedTuple):
 
 
 class MakeRoom(NamedTuple):
-    """Another dataset's fetching process needs so many bytes; the answer is `Present`."""
+    """Another dataset's fetching process needs room: at most so many bytes of the cache in use.
 
-    bytes: int
+    The answer is `Present`, or `Unavailable` if more are in use when all that can go has gone.
+    """
+
+    taken: int
 
 
 class Request(NamedTuple):

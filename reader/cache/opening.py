@@ -17,7 +17,8 @@ from reader.cache.files import INDEXES, ROWS, CachedFiles, is_index
 from reader.cache.own_files import create_own, open_own
 from reader.cache.presence import PresenceMap
 from reader.cache.quota import DiskQuota, locked
-from reader.cache.ranges import check_limit, index_runs
+from reader.cache.ranges import check_limit, index_runs, kept_bytes
+from reader.cache.turns import ask_for_room
 from reader.errors import StoreError
 from reader.format import FormatError, Manifest, ShardEntry
 from reader.format.manifest import FILENAME, JOINED, MAX_BYTES
@@ -55,6 +56,8 @@ async def opened(
     check_limit(shards, len(text), quota.limit)
     name = hashlib.blake2b(text, digest_size=16, person=_LAYOUT).hexdigest()
     folder, lease = quota.lease(name)
+    # Once, before locks are held: the others leave the room to this process for a while.
+    await asyncio.to_thread(ask_for_room, quota, folder, kept_bytes(shards) + len(text))
     files = CachedFiles.of(folder, manifest, split)
     _recover(folder, manifest, text, quota)
     marks = PresenceMap.open(folder / ROWS, len(manifest.shards), is_writable=True)

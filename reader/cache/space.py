@@ -60,7 +60,7 @@ class Space:
         self._stays: dict[tuple[int, int], Stay] = {}  # in the window, by shard and row
         self._over: deque[Stay] = deque()  # nothing needs them any more
         self._kept = dict.fromkeys(mirror.held())  # shards with kept rows, the newest last
-        self._lent, self._lent_until = 0, 0.0
+        self._most_taken, self._lent_until = 0, 0.0  # of the cache, and until when
 
     def read(self, numbers: Iterable[int]) -> None:
         """Keep these shards, rather than others."""
@@ -132,20 +132,21 @@ class Space:
             if not stay.needs and stay.extents:
                 self._over.append(stay)
 
-    def lend(self, need: int) -> None:
-        """Free bytes for another dataset, and leave them to it for a while."""
-        self._lent, self._lent_until = need, time.monotonic() + _LENT_SECONDS
-        self.give(need - self._quota.free, self._size // 2)
+    def lend(self, taken: int) -> None:
+        """Free bytes for another dataset until so many are taken; leave them to it for a while."""
+        self._most_taken, self._lent_until = taken, time.monotonic() + _LENT_SECONDS
+        self.give(self._quota.taken - taken, self._size // 2)
 
     @property
     def is_cut(self) -> bool:
         """Whether the transit window is not larger than it should be."""
         return self._size <= self._most
 
-    async def borrow(self, size: int) -> None:
-        """Ask other datasets for room, which itself lends none then."""
-        self._lent = 0
-        await asyncio.to_thread(ask_for_room, self._quota, self._mirror.folder, size)
+    async def borrow(self, size: int) -> bool:
+        """Ask other datasets for room, as `ask_for_room`; what there is then, is for this one."""
+        is_there = await asyncio.to_thread(ask_for_room, self._quota, self._mirror.folder, size)
+        self._lent_until = 0.0
+        return is_there
 
     def give(self, need: int, window: int = 0) -> None:
         """Free bytes of the disk: of unused datasets, kept rows, and all but `window` bytes."""
@@ -164,11 +165,17 @@ class Space:
     @property
     def _unused(self) -> int:
         """The bytes of the limit that are free, and not lent to others."""
-        return self._quota.free - self._lent * (time.monotonic() < self._lent_until)
+        free = self._quota.free
+        if time.monotonic() < self._lent_until:
+            free = min(free, self._most_taken - self._quota.taken)
+        return free
 
     def _grow(self, size: int) -> None:
         """Make the transit window as large, as far as there is room, also of the kept part."""
-        self._mirror.reserve_places(self._numbers, self._make_room)
+        try:
+            self._mirror.reserve_places(self._numbers, self._make_room)
+        except Full:  # other datasets have the room, see `borrow`
+            return
         need = -(-size // BLOCK) * BLOCK - self._size
         if need > self._unused:
             self._make_room(need - self._unused)

@@ -19,14 +19,16 @@ import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from reader.cache.messages import Join, MakeRoom, receive, send
+from reader.cache.messages import GetCounts, Join, MakeRoom, Present, receive, send
 from reader.cache.own_files import open_own, shared
 from reader.cache.quota import DiskQuota
 
 _TURN, _SOCKET, _WAITING = "turn", "socket", "waiting"
 _CONNECTIONS = 4096
-_SECONDS = 1.0
+_SECONDS = 1.0  # after which the process has to show that it is not stopped
+_ANSWER_SECONDS = 30.0  # for requests that need no network
 _TURN_SECONDS = 30.0  # for another process to take over
 _MOMENT = 0.01  # seconds between two tries
 
@@ -48,25 +50,46 @@ class Turn:
         return listener
 
 
-def joined(folder: Path, join: Join) -> socket.socket:
-    """Connect to the process that fetches into a folder; raise OSError if there is none."""
+def joined(folder: Path, message: Join | MakeRoom | GetCounts) -> socket.socket:
+    """Connect to the process that fetches into a folder, and send it the first message.
+
+    Raises:
+        OSError: there is none.
+    """
     until = time.monotonic() + _TURN_SECONDS
     while True:
         try:
-            return _connected(folder, join)
+            return _connected(folder, message)
         except OSError:
             if not is_fetched(folder) or time.monotonic() > until:
                 raise
         time.sleep(_MOMENT)  # its process has just begun, or just ended
 
 
-def ask_for_room(quota: DiskQuota, own: Path, need: int) -> None:
-    """Ask the processes of other datasets for room in the cache, until there is enough."""
+def ask_for_room(quota: DiskQuota, own: Path, need: int) -> bool:
+    """Ask the processes of other datasets for room in the cache; return whether one made enough.
+
+    Another process may be faster to take it; then ask again.
+    """
+    most = quota.taken + quota.free - need
     for folder in quota.others(own):
-        if quota.free >= need:
-            return
-        with contextlib.suppress(OSError, EOFError), _connected(folder, MakeRoom(need)) as other:
-            receive(other)
+        if quota.taken <= most:
+            break
+        with contextlib.suppress(OSError, EOFError), joined(folder, MakeRoom(most)) as other:
+            if isinstance(_answer(folder, other), Present):
+                return True
+    return quota.taken <= most
+
+
+def _answer(folder: Path, connection: socket.socket) -> Any:
+    """Wait for an answer as long as the process is not stopped."""
+    while True:
+        try:
+            return receive(connection)
+        except TimeoutError:
+            with joined(folder, GetCounts()) as another:
+                another.settimeout(_ANSWER_SECONDS)
+                receive(another)
 
 
 def is_fetched(folder: Path) -> bool:
@@ -82,7 +105,7 @@ def is_fetched(folder: Path) -> bool:
     return False
 
 
-def _connected(folder: Path, message: Join | MakeRoom) -> socket.socket:
+def _connected(folder: Path, message: Join | MakeRoom | GetCounts) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     try:
         connection.settimeout(_SECONDS)

@@ -232,6 +232,39 @@ def test_loaders_of_several_orders_and_datasets_share_a_cache(
         assert len([path for path in tmp_path.iterdir() if path.is_dir()]) == 2
 
 
+@pytest.mark.parametrize(
+    ("own", "is_opened_before"), [(1.0, True), (1.0, False), (0.6, True), (0.6, False)]
+)
+def test_a_dataset_has_room_of_another_that_fills_the_cache(
+    noise: Path,
+    content: int,
+    make_dataset: Callable[..., Path],
+    tmp_path: Path,
+    own: float,
+    is_opened_before: bool,
+) -> None:
+    """Here the other one has fewer shards, so less metadata, and perhaps a larger limit."""
+    names = Dataset(noise)
+    files = {f"{n:03d}.png": names.read(n, "png") for n in range(COUNT)}
+    other = make_dataset(files, shard_samples=COUNT)
+    limit = int(own * content)
+    with serving(other) as first, serving(noise) as second, contextlib.ExitStack() as open_now:
+
+        def opened(url: str, limit: int) -> Dataset:
+            dataset = Dataset(url, cache_dir=tmp_path, cache_limit=limit)
+            open_now.callback(dataset.fetching.close)
+            return dataset
+
+        filling = opened(first.url, content)
+        asking = opened(second.url, limit) if is_opened_before else None
+        for number in range(COUNT):
+            filling[number]
+        asking = asking or opened(second.url, limit)
+        for number in range(COUNT):
+            assert (asking[number][0] == names[number][0]).all()
+        assert taken(tmp_path) <= limit
+
+
 @pytest.mark.parametrize("share", [2, 0.5])
 def test_raw_images_that_are_gathered_wait_for_their_shards_too(
     write_samples: Callable[..., Path], tmp_path: Path, share: float

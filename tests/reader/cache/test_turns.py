@@ -5,7 +5,9 @@ import pickle
 import signal
 import socket
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -14,8 +16,18 @@ from store_server import StoreServer
 
 import reader
 from reader import Dataset, Loader
-from reader.cache import client
-from reader.cache.messages import receive
+from reader.cache import client, turns
+from reader.cache.messages import (
+    Counts,
+    GetCounts,
+    MakeRoom,
+    Present,
+    Unavailable,
+    receive,
+    send,
+)
+from reader.cache.quota import BLOCK, DiskQuota
+from reader.cache.turns import Turn
 
 pytestmark = pytest.mark.usefixtures("needs_store", "own_server")
 
@@ -92,6 +104,35 @@ def test_the_smallest_limit_of_all_readers_holds_while_they_read(
     second.fetching.close()
     blocks = [path.lstat().st_blocks * 512 for path in (tmp_path / "cache").rglob("*")]
     assert sum(blocks) <= small
+
+
+@pytest.mark.parametrize("answer", [Present(), Unavailable("", False)])
+def test_room_is_waited_for_as_long_as_the_process_that_makes_it_is_not_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: Present | Unavailable
+) -> None:
+    monkeypatch.setattr(turns, "_SECONDS", 0.01)
+    quota = DiskQuota(tmp_path, 10 * BLOCK)
+    folder, _ = quota.lease("0" * 32)
+    quota.count()
+    asked: list[Any] = []
+
+    def make_room(listener: socket.socket) -> None:
+        """Answer after having shown twice that it is not stopped."""
+        with listener.accept()[0] as waiting:
+            asked.append(receive(waiting))
+            for _ in range(2):
+                with listener.accept()[0] as another:
+                    asked.append(receive(another))
+                    send(another, Counts())
+            send(waiting, answer)
+
+    with Turn(folder).take() as listener, ThreadPoolExecutor(1) as other:
+        ended = other.submit(make_room, listener)
+        listener.settimeout(30)
+        has_room = turns.ask_for_room(quota, tmp_path / ("1" * 32), 9 * BLOCK)
+        ended.result()
+    assert has_room == isinstance(answer, Present)
+    assert asked == [MakeRoom(BLOCK), GetCounts(), GetCounts()]
 
 
 def test_a_message_loads_no_other_classes() -> None:
