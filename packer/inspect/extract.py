@@ -30,6 +30,7 @@ from packer.words import many, typed
 from reader.format import FormatError, Index, Limits, ShardEntry
 from reader.format.bands import bands_of
 from reader.format.files import open_regular
+from reader.format.members import picture_format
 from reader.store.urls import is_url
 
 _CHUNK = 1 << 22
@@ -116,10 +117,16 @@ class _Labels:
         if image == "raw" and not name.lower().endswith(b".png"):
             belongs = name.startswith(stem) and "png" not in members  # to what is beside it
             name = (stem if belongs else name) + b".png"
+        elif image and not _is_picture(name):  # a key, which code or a row gave
+            name += b"." + image.encode()
         for ext, span in members.items():
             if labelled or ext != "cls":
                 own = name if ext == image else stem + b"." + ext.encode()
                 yield _File(own, row, ext, *span, ext == image)
+
+
+def _is_picture(name: bytes) -> bool:
+    return picture_format(os.path.splitext(os.fsdecode(name).lower())[1][1:]) is not None
 
 
 class _Names:

@@ -5,12 +5,13 @@ from collections.abc import Mapping
 from crossing.fields import FIELDS
 from crossing.loading import LOADINGS
 from crossing.options import OPTIONS_OF_PACKING
+from crossing.scenes import PICTURES
 from crossing.sources import SOURCES
 from crossing.transforms import TRANSFORMS
 
 DIMENSIONS = {
     "source": [*SOURCES],
-    "picture": ["png", "jpg", "webp", "palette", "bare", "exif", "upright"],
+    "picture": [*PICTURES],
     "option": [*OPTIONS_OF_PACKING],
     "field": [*FIELDS],
     "loading": [*LOADINGS],
@@ -52,15 +53,32 @@ REFUSED = [
         loading=_ON_GPU,
         transform="none shorter longest nearest black_box mirror own",
     ),
+    Cells("transforms that change pixels", loading=_ON_GPU, transform="colours distorted"),
     Cells("does not support masks, bands, boxes", loading=_ON_GPU, field=_OVERLAYS),
     Cells("no tar has a sample with an image", option="index", source="npz"),
     Cells("have their own keys", option="append", source="map splits"),
     Cells("have their own keys", option="split", source="map"),
     Cells("name local folders", option="scratch", source="pairs"),
+    Cells("in another order", option="classes", source="yolo outlines parquet"),
+    Cells("does not become smaller with it", option="small_bands raw_bands"),
 ]
 
 # What says nothing.
 SENSELESS = [
+    # Only boxes are of two forms, if they are recorded and no field says one.
+    Cells("no forms", loading="mix_of_forms", option="index"),
+    Cells(
+        "no forms",
+        loading="mix_of_forms",
+        field="boxes_said boxes_decoded polygons polygons_whole points points_named json absent",
+    ),
+    # Three pixels among those of a border, or behind a crop, show no colour.
+    Cells(
+        "too little is seen",
+        picture="thin",
+        transform="letterbox black_box center padded random if_needed often resized own",
+    ),
+    Cells("no arrays", option="max_side raw", field="bands bands_smooth"),
     # A damaged sample that is stored as pixels is another picture.
     Cells("no checksum", loading="substituted masked masked_padded", option="raw"),
     Cells("no checksum", loading="substituted masked masked_padded", source="npz"),
@@ -73,42 +91,8 @@ SENSELESS = [
     Cells("one size", source="npz", loading="decode_auto decode_gpu views"),
 ]
 
-_IN_PIXELS = "coco coco_json voc box_rows metadata parquet tars labelme kitti map splits stream"
-_IN_PIXELS += " writer"
-_OF_PIXELS = "boxes boxes_xywh boxes_cxcywh boxes_visible boxes_said boxes_decoded polygons"
-_OF_PIXELS += " polygons_whole points points_named"
-
-_WITH_PICTURES = "masks pairs map splits stream writer"
-
 # Faults that are known, each with its cases; a row goes when its fault does.
-KNOWN = [
-    Cells("arrays do not shrink", option="max_side raw", source="tars", field="bands bands_smooth"),
-    Cells("names without an extension", option="extract", source="map splits stream writer"),
-    Cells("values of an image without objects", source="metadata", picture="bare", field="json"),
-    Cells("coordinates in pixels", option="max_side raw", source=_IN_PIXELS, field=_OF_PIXELS),
-    Cells("fractions of a cropped picture", option="raw", source="yolo", field=_OF_PIXELS),
-    Cells("fractions of a cropped picture", option="raw", source="outlines", field=_OF_PIXELS),
-    Cells(
-        "annotations of the upright picture",
-        picture="upright",
-        source="coco coco_json voc box_rows labelme",
-        field=_OF_PIXELS,
-    ),
-    Cells("masks of the upright picture", picture="upright", source="masks"),
-    Cells("masks do not shrink", option="max_side raw", source=_WITH_PICTURES),
-    Cells(
-        "objects without the field",
-        picture="bare",
-        source="coco coco_json",
-        field="polygons polygons_whole points points_named",
-    ),
-    Cells("objects of stored pictures", loading="coco_target", picture="exif upright"),
-    Cells("coordinates in pixels", loading="coco_target", option="max_side raw"),
-    Cells("no values for masked samples", loading="masked_padded", field="mask mask_filled bands"),
-    Cells("no values for masked samples", loading="masked_padded", field="bands_smooth"),
-    Cells("classes of YOLO in another order", option="classes", source="yolo outlines"),
-    Cells("a part of Parquet", option="parts", source="parquet"),
-]
+KNOWN: list[Cells] = []
 
 
 def holds(source: str, need: str | None) -> bool:
@@ -116,6 +100,8 @@ def holds(source: str, need: str | None) -> bool:
     held = SOURCES[source].holds
     if need == "text_file":
         return held.get("text") == "txt"
+    if need == "recorded":
+        return held.get("boxes") == "json" and not SOURCES[source].boxes
     if need == "coco":
         return SOURCES[source].kind == "coco"
     return need is None or need in held

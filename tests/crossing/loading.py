@@ -11,6 +11,8 @@ from torch.utils.data import DataLoader, SubsetRandomSampler
 
 from crossing.judge import check
 from crossing.reading import Given, Loading, Reading, Rows
+from crossing.sources import SOURCES
+from crossing.world import run_packer
 from reader import (
     IMAGENET_MEAN,
     IMAGENET_STD,
@@ -22,6 +24,7 @@ from reader import (
     Limits,
     Mix,
     RandomHorizontalFlip,
+    RepeatedAugmentation,
     Resize,
     Weighted,
     pad_collate,
@@ -224,6 +227,18 @@ def _mix_repeated(reading: Reading) -> Rows:
     yield from reading.epoch(Mix([(dataset, 2)], by="repeat"), shuffle=True)
 
 
+def _mix_of_forms(reading: Reading) -> Rows:
+    """Mix the dataset with one of the same samples whose boxes have another form."""
+    reading.expect(2)
+    world, dataset = reading.world, reading.world.open()
+    name = "coco" if dataset.box_encodings["json"].format == "xyxy" else "voc"
+    place = SOURCES[name].make(world.root / name, world.scenes, world.picture)
+    run_packer("pack", place, world.root / "other", "--jobs", 1)
+    mixed = Mix([dataset, Dataset(world.root / "other")])
+    for row in reading.epoch(mixed, shuffle=True):
+        yield row | {"classes": world.named(mixed.classes)}
+
+
 def _prefetched(mean: Any, std: Any, **given: Any) -> Callable[[Reading], Rows]:
     """Return a reading by a CUDAPrefetcher on the CPU, with its images made uint8 again."""
 
@@ -292,6 +307,7 @@ LOADINGS: dict[str, Loading] = {
     "buckets": _loader(shuffle=AspectBuckets(4), collate_fn=pad_collate),
     "weighted": _by_numbers(lambda d: {"sampler": Weighted(np.arange(1, len(d) + 1))}, None),
     "balanced": Loading(_balanced, needs="label"),
+    "repeated": _loader(sampler=RepeatedAugmentation(3), epoch_size=9, often=None),
     "given_order": _by_numbers(lambda d: {"sampler": [*range(len(d))][::-1]}),
     "torch_sampler": _by_numbers(lambda d: {"sampler": SubsetRandomSampler(range(len(d)))}),
     "given_batches": _by_numbers(
@@ -330,6 +346,7 @@ LOADINGS: dict[str, Loading] = {
     "url": Loading(_url),
     "mix": Loading(_mix),
     "mix_apart": Loading(lambda r: _mix(r, classes="apart"), needs="label"),
+    "mix_of_forms": Loading(_mix_of_forms, needs="recorded"),
     "mix_drawn": Loading(_mix_drawn),
     "mix_repeated": Loading(_mix_repeated),
     "prefetched": Loading(_prefetched(IMAGENET_MEAN, IMAGENET_STD, dtype=torch.float32, depth=1)),

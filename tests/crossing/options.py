@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -153,6 +153,12 @@ def _reported(world: World) -> None:
     check((world.root / "page.html").stat().st_size > 1000, "the page is empty")
 
 
+def _contradicting(world: World) -> None:
+    """Pack a copy of a picture that has another class or text."""
+    said = world.pack(dedupe=True)
+    check("A skipped copy contradicts" in said, "what is said of the copy is", said)
+
+
 def _joined(world: World) -> None:
     """Pack further members for the finished dataset, and judge that each is its sample's."""
     world.pack()
@@ -230,6 +236,14 @@ def _doubled(scenes: list[Scene]) -> list[Scene]:
     return [*scenes, renamed(scenes, "zz")]
 
 
+def _with_other(scenes: list[Scene]) -> list[Scene]:
+    return [*scenes, replace(scenes[1], stem="zz", is_other=True)]  # behind it in any order
+
+
+def _without_bands(scenes: list[Scene]) -> list[Scene]:
+    return [replace(scene, has_bands=False) for scene in scenes]
+
+
 _SIZED = ("folder", "file", "map", "stream", "writer")  # whose samples may be damaged
 
 OPTIONS_OF_PACKING: dict[str, Option] = {
@@ -239,8 +253,10 @@ OPTIONS_OF_PACKING: dict[str, Option] = {
     "stratify": Option(
         {"split": SHARES, "stratify": True}, hows=PATHS, needs=("label",), without=("split",)
     ),
-    "max_side": Option({"max_side": 40}, is_scaled=True),
-    "raw": Option({"raw": (36, 44)}, is_scaled=True, is_cut=True),
+    "max_side": Option({"max_side": 40}, written=_without_bands, is_scaled=True),
+    "raw": Option({"raw": (36, 44)}, written=_without_bands, is_scaled=True, is_cut=True),
+    "small_bands": Option({"max_side": 40}, needs=("bands",)),
+    "raw_bands": Option({"raw": (36, 44)}, needs=("bands",)),
     "quality": Option({"quality": 85}),
     "verbatim": Option({"jpeg": "verbatim", "png": "verbatim"}),
     "check": Option({"check": True}),
@@ -257,6 +273,8 @@ OPTIONS_OF_PACKING: dict[str, Option] = {
     "again": Option(step=_again, hows=(*PATHS, "map")),
     "skip": Option({"on_error": "skip"}, written=_damaged, codes=(1,), hows=_SIZED),
     "dedupe": Option({"dedupe": True}, written=_doubled, hows=PATHS),
+    "dedupe_other": Option(step=_contradicting, written=_with_other, hows=PATHS, needs=("label",)),
+    "dedupe_text": Option(step=_contradicting, written=_with_other, hows=PATHS, needs=("text",)),
     "ignore": Option(step=_ignored, hows=("folder",)),
     "join": Option(step=_joined),
     "two_jobs": Option({"jobs": 2, "shard_samples": 3}),

@@ -29,6 +29,8 @@ BRIGHT = (
     ((90, 225, 225), (190, 255, 190)),
     ((255, 150, 255), (255, 255, 255)),
 )
+_TURNS = (6, 3, 8, 1, 5, 2, 7, 4, 6)  # as EXIF has them
+_TURNED = (6, 5, 8, 1, 5, 6, 7, 8, 6)  # without those that keep the size, which tells them
 _SIZES = ((64, 48), (48, 60), (72, 44), (52, 66))  # none is square
 
 
@@ -73,10 +75,12 @@ class Scene:
     orientation: int = 1
     stem: str = ""  # of its name
     data: bytes | None = None  # in place of its picture
+    has_bands: bool = True
+    is_other: bool = False  # another class and text than its picture has
 
     @property
     def label(self) -> int:
-        return self.number % len(CLASSES)
+        return (self.number + self.is_other) % len(CLASSES)
 
     @property
     def split(self) -> str:
@@ -84,7 +88,7 @@ class Scene:
 
     @property
     def text(self) -> str:
-        return f"sample number {self.number} of many"
+        return f"sample number {self.number} of {'few' if self.is_other else 'many'}"
 
     @property
     def upright_size(self) -> tuple[int, int]:
@@ -156,6 +160,7 @@ class Picture:
     has_exif: bool = False
     is_upright: bool = False  # annotations are of the upright pictures, and state their sizes
     is_bare: bool = False  # some samples have no object
+    has_thin: bool = False  # one sample is three pixels high
 
     @property
     def ext(self) -> str:
@@ -164,6 +169,7 @@ class Picture:
 
 PICTURES = {
     "png": Picture(),
+    "thin": Picture(has_thin=True),
     "jpg": Picture("jpg"),
     "webp": Picture("webp"),
     "palette": Picture("palette"),
@@ -184,10 +190,14 @@ def scenes_of(picture: Picture, is_one_size: bool = False) -> list[Scene]:
             (left, top, left + 14 + number % 4, top + 16 + number % 7),
             (middle, below, middle + 16, below + 20),
         )
-        count = 0 if picture.is_bare and number % 4 == 1 else 1 + (number % 5 > 0)
+        is_thin = picture.has_thin and number == 3
+        if is_thin:
+            width, height = 60, 3
+        count = 0 if is_thin or (picture.is_bare and number % 4 == 1) else 1 + (number % 5 > 0)
         label = number % len(CLASSES)
         things = (Thing((label + n * (number // 3)) % 3, n, boxes[n]) for n in range(count))
-        turn = (6, 3, 8, 1, 5, 2, 7, 4, 6)[number] if picture.has_exif else 1
+        turns = _TURNED if picture.is_upright else _TURNS
+        turn = turns[number] if picture.has_exif else 1
         found.append(Scene(number, (width, height), tuple(things), turn, f"a{number}"))
     return found
 

@@ -62,7 +62,7 @@ class Source:
 
 
 _STORED = tuple(name for name, picture in PICTURES.items() if not picture.is_upright)
-_PLAIN = ("png", "jpg", "webp", "palette", "bare")  # without EXIF
+_PLAIN = ("png", "thin", "jpg", "webp", "palette", "bare")  # without EXIF
 
 
 def _folders(at: str) -> Callable[[Path, Sequence[Scene], Picture], Path]:
@@ -128,8 +128,9 @@ def _tars(root: Path, scenes: Sequence[Scene], picture: Picture) -> Path:
                         picture.ext: scene.encode(picture.kind),
                         "cls": str(scene.label).encode(),
                         "json": json.dumps(objects_of(scene, picture)).encode(),
-                        "npy": npy(scene.bands),
                     }
+                    if scene.has_bands:
+                        members["npy"] = npy(scene.bands)
                     for ext, data in members.items():
                         info = tarfile.TarInfo(f"{scene.stem}.{ext}")
                         info.size = len(data)
@@ -170,6 +171,7 @@ def _npz(root: Path, scenes: Sequence[Scene], picture: Picture) -> Path:
 
 def _item(scene: Scene, picture: Picture) -> dict[str, Any]:
     damaged = scene.data is not None
+    bands = {"npy": scene.bands} if scene.has_bands else {}
     return {
         "image": scene.encode(picture.kind),
         "label": CLASSES[scene.label],
@@ -177,8 +179,7 @@ def _item(scene: Scene, picture: Picture) -> dict[str, Any]:
         "json": objects_of(scene, picture),
         "txt": scene.text,
         "mask.png": np.zeros((4, 4), np.uint8) if damaged else scene.mask,
-        "npy": scene.bands,
-    }
+    } | bands
 
 
 def _map(root: Path, scenes: Sequence[Scene], picture: Picture) -> Callable[[], Any]:

@@ -25,7 +25,7 @@ from reader.loader.arguments import TorchNames
 
 # What changes no sample, or is tried where its name says; by who has it.
 ELSEWHERE = {
-    "--as": "pairs cifar idx",  # tests/layouts
+    "--as": "pairs cifar idx records",  # tests/layouts
     "index": "max_pixels max_bytes as_json quiet",
     "verify": "max_pixels max_bytes as_json",
     "repair": "scratch as_json quiet",
@@ -134,12 +134,18 @@ def test_every_field_that_all_samples_have_is_in_a_row() -> None:
     assert _missing(BUILT_IN, OF_READING) == []
 
 
+# After these, colours tell no sample; tests/reader/transforms/pixels has them.
+OF_COLOURS = (
+    *("AugMix", "AutoAugment", "Grayscale", "RandAugment", "RandomAutocontrast"),
+    *("RandomChannelPermutation", "RandomEqualize", "RandomErasing", "RandomGrayscale"),
+    *("RandomPhotometricDistort", "RandomSolarize", "TrivialAugmentWide"),
+)
 KINDS_OF_READING = [
     name
     for name in reader.__all__
     if isclass(made := getattr(reader, name))
     and is_dataclass(made)
-    and name not in ("Geometry", "Statistics", "Limits", "Sheet")
+    and name not in ("Geometry", "Statistics", "Limits", "Sheet", *OF_COLOURS)
 ]
 
 

@@ -5,10 +5,19 @@ from typing import Any
 
 from reader import (
     CenterCrop,
+    ColorJitter,
+    GaussianBlur,
+    GaussianNoise,
     Geometry,
     Letterbox,
+    RandomAdjustSharpness,
+    RandomApply,
+    RandomChoice,
     RandomCrop,
     RandomHorizontalFlip,
+    RandomInvert,
+    RandomOrder,
+    RandomPosterize,
     RandomResizedCrop,
     RandomVerticalFlip,
     Resize,
@@ -22,6 +31,8 @@ class _Middle:
         height, width = geometry.height, geometry.width
         geometry.crop(height // 20, width // 20, height * 9 // 10, width * 9 // 10)
 
+
+_LITTLE = (0.98, 1.02)  # so that colours still tell the samples
 
 TRANSFORMS: dict[str, Sequence[Any]] = {
     "none": (),
@@ -39,5 +50,22 @@ TRANSFORMS: dict[str, Sequence[Any]] = {
     "mirror": (RandomHorizontalFlip(1.0),),
     "upside_down": (RandomVerticalFlip(1.0), Resize((48, 48))),
     "often": (Resize(44), RandomHorizontalFlip(0.5), RandomCrop(40), RandomVerticalFlip(0.5)),
+    "chosen": (
+        RandomChoice([RandomHorizontalFlip(1.0), RandomVerticalFlip(1.0)], p=[0.7, 0.3]),
+        RandomApply([RandomVerticalFlip(1.0)], p=0.5),
+        RandomOrder([Resize((64, 56)), RandomHorizontalFlip(0.5)]),
+    ),
+    "colours": (
+        ColorJitter(brightness=_LITTLE, contrast=_LITTLE, saturation=_LITTLE, hue=0.005),
+        RandomPosterize(7, p=1.0),
+        GaussianBlur(3, sigma=0.3),
+        RandomAdjustSharpness(1.1, p=1.0),
+    ),
+    "distorted": (
+        RandomHorizontalFlip(0.5),
+        RandomInvert(1.0),
+        GaussianNoise(0.0, sigma=0.01, clip=True),
+        RandomInvert(1.0),
+    ),
     "own": (_Middle(), RandomHorizontalFlip(0.5)),
 }

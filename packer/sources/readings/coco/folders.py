@@ -64,6 +64,9 @@ def find(tree: Tree, files: Sequence[str]) -> tuple[tuple[Annotations, ...], tup
             unused.append(Skipped(path, "it has no annotations", ignored=True))
             continue
         part, word = Annotations.read(tree.watched(path)), _word(tree, path)
+        if not part.names and not part.entries.wrong:
+            unused.append(Skipped(path, "its list of images is empty", ignored=True))
+            continue
         folder = _images(tree, path, word, part.names)
         if folder is None or not _holds(tree, folder, part.names, any):
             index = index or ImageIndex(tree)

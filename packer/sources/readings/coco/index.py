@@ -12,7 +12,7 @@ from packer.errors import UnusableInput
 from packer.files.snapshot import Watched
 from packer.samples.records import Skipped
 from packer.sources.readings.coco.json_stream import Element, elements
-from packer.words import option
+from packer.words import many, option
 
 OBJECTS, KEYPOINTS, STUFF = "objects", "key points", "stuff"
 PANOPTIC, CAPTIONS, CLASSES = "panoptic segments", "captions", "classes"
@@ -100,8 +100,7 @@ class Annotations:
         used: set[int] = set()
         categories: dict[int, Any] = {}
         entries, path = Entries(), file.path
-        for element in elements(file):
-            lists.add(element.of)
+        for element in elements(file, lists):
             if element.of == "categories":
                 number, category = _category(element, path)
                 if categories.setdefault(number, category)["name"] != category["name"]:
@@ -121,6 +120,10 @@ class Annotations:
             raise UnusableInput(
                 f"{path} is not a COCO annotation file: it has no list of images. Tables "
                 "are CSV, TSV, JSONL or Parquet."
+            )
+        if not entries.names and (count := len(entries.annotations) // 3):
+            raise UnusableInput(
+                f"{path}: its list of images is empty, and it has {many(count, 'annotation')}."
             )
         by_name = (kind for name, kind in _BY_NAME.items() if path.name.startswith(name))
         by_field = (kind for name, kind in _BY_FIELD.items() if name in fields)

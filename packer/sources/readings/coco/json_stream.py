@@ -47,14 +47,18 @@ def parsed(data: bytes) -> Any:
         raise ValueError("it is nested too deeply") from None
 
 
-def elements(file: Watched) -> Iterator[Element]:
-    """Yield the elements of all lists in the object that a file holds; skip other members."""
+def elements(file: Watched, lists: set[str]) -> Iterator[Element]:
+    """Yield the elements of all lists in the object that a file holds; skip other members.
+
+    The names of the lists, also of empty ones, are added to `lists`.
+    """
     with file.open() as content:
         text = _Text(content, file.path)
         for name in text.names():
             if text.peek() != "[":
                 text.value()
             else:
+                lists.add(name)
                 yield from (element for _, element in text.items(name))
 
 

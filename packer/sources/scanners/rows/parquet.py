@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from packer.errors import BadImage, UnusableInput
+from packer.errors import BadImage, UnusableInput, WrongOption
 from packer.images.probe import extension_of
 from packer.options.declared import SourceOptions
 from packer.options.kinds import SPLIT_NAME
@@ -61,6 +61,7 @@ def open_images(
     image = next((name for name in IMAGE if name in images), images[0])
     further = (one.name for one in table.schema if _is_image(one.type) and one.name != image)
     columns = Columns.find(table, options, src, image)
+    _check_order(src, table.object_names, classes)
     none = np.empty(0, np.uint64)  # rows name no files, and what they are called is numbered
     cells = _Cells(table, columns, tuple(splits), tuple(further))
     facts = Facts(
@@ -150,6 +151,16 @@ def _labels(
             with suppress(BadImage):  # the scan names it
                 texts.add(label_text(record.fields.get(column)))
     return Labels.of(texts, classes, where)
+
+
+def _check_order(src: Path, names: Sequence[str], classes: Sequence[str] | None) -> None:
+    """Refuse an order of the classes that the numbers of objects, kept as they are, contradict."""
+    if classes and {*names} <= {*classes} and tuple(classes[: len(names)]) != tuple(names):
+        raise WrongOption(
+            f"{src}: its objects hold the numbers of the classes {', '.join(names[:20])}, and ",
+            option("classes"),
+            " names them in another order. Remove it, or name these first, in their order.",
+        )
 
 
 def _boxes_in(column: pa.Field) -> str:
