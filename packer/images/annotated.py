@@ -7,7 +7,10 @@ from typing import Any
 Size = tuple[float, float]
 """The width and height of a picture."""
 
-_SIDES = (("width", "height"), ("imagewidth", "imageheight"))
+_SIDES = tuple(
+    (f"{word}width", f"{word}height") for word in ("", "image", "img", "picture", "photo", "frame")
+)
+_ABOUT = frozenset(("size", "imagesize", "imgsize", "resolution", "metadata"))
 _COORDINATES = frozenset(
     (
         *("bbox", "bboxes", "box", "boxes", "boundingbox", "boundingboxes", "corners", "exterior"),
@@ -23,6 +26,9 @@ _OTHER_SIGNS = re.compile(r"[^a-z0-9]+")
 def size_of(fields: Mapping[str, Any]) -> Size | None:
     """Return the width and height of the image, if a row or a record has them beside its boxes."""
     known = {_plain(name): value for name, value in fields.items()}
+    for name in _ABOUT & known.keys():
+        if isinstance(about := known[name], Mapping):
+            known = {_plain(own): value for own, value in about.items()} | known
     for width, height in _SIDES:
         try:
             size = float(known[width]), float(known[height])

@@ -10,6 +10,7 @@ import numpy as np
 
 from packer.errors import BadImage, UnusableInput
 from packer.files.hashed_file import HashedFile
+from packer.images.annotated import own_size
 from packer.images.probe import probe
 from packer.keys import escape, hashes_of, repeated_rows
 from packer.progress import Advance
@@ -19,7 +20,9 @@ from packer.sources.trees.tar_reader import MAX_MEMBERS, Member, image_of, membe
 from packer.words import Message, option
 from reader.format import Limits
 from reader.format.columns import MEMBER, ROW, Column, ImageRow, MemberRow, Rows, list_column
+from reader.format.frames import UNKNOWN, Picture, frame_columns
 from reader.format.index import metadata_of
+from reader.format.members import kind_of
 from reader.format.safetensors import serialize
 
 _MAX_LABEL_TEXT = 1 << 20  # of a .json that may hold the label
@@ -59,6 +62,8 @@ class _Rows:
         self._path, self._content, self._limits, self._rows = path, content, limits, Rows()
         self.skipped: list[tuple[str, str]] = []
         self.dropped: Counter[str] = Counter()  # images by what no reader shows of them
+        # Of a member with coordinates, by row: the width and height that it gives of its image.
+        self._pictures: dict[str, dict[int, tuple[int, int]]] = {}
 
     def add(self, run: Sequence[Member]) -> None:
         most = self._limits.bytes
@@ -80,6 +85,8 @@ class _Rows:
             elif member.ext in known or len(known) < MAX_MEMBERS:
                 further[member.ext] = self._place(member)
                 row = row._replace(label=self._label(member, row.label))
+                if kind_of(member.ext) == "json" and (size := self._picture(member)):
+                    self._pictures.setdefault(member.ext, {})[len(self._rows)] = size
             else:
                 reason = f"the tar's samples have {MAX_MEMBERS} kinds of members already"
                 self.skipped.append((member.name, reason))
@@ -89,6 +96,7 @@ class _Rows:
     def columns(self) -> dict[str, Column]:
         keys, names, columns = self._rows.keys, self._rows.names, self._rows.numbers()
         self._join_parts(columns)
+        columns |= self._frames(columns)
         self.skipped += [
             (f"{keys[row].decode()}.{ext}", "its sample has no image")
             for row in np.flatnonzero(columns["offset"] == 0).tolist()
@@ -123,6 +131,27 @@ class _Rows:
                     for name in MEMBER if prefix else ROW.keys() - {"label"}:
                         columns[prefix + name][first] = columns[prefix + name][later]
                     columns[f"{prefix}offset"][later] = 0
+                    sizes = self._pictures.get(prefix[:-1], {})
+                    if later in sizes:
+                        sizes[first] = sizes.pop(later)
+
+    def _frames(self, columns: dict[str, Column]) -> dict[str, Column]:
+        """Return which pictures the coordinates of members are of."""
+        found: dict[str, dict[int, int]] = {}
+        for ext, sizes in self._pictures.items():
+            for row, (width, height) in sizes.items():
+                own = (int(columns[name][row]) for name in ("height", "width", "orientation"))
+                if columns["offset"][row] and columns[f"{ext}.offset"][row]:
+                    frame = Picture(*own).frame_of(height, width)
+                    if frame != UNKNOWN:
+                        found.setdefault(ext, {})[row] = frame
+        return frame_columns({}, found, len(self._rows))
+
+    def _picture(self, member: Member) -> tuple[int, int] | None:
+        try:
+            return own_size(json.loads(bytes(self._content.read(member.offset, member.size))))
+        except (ValueError, RecursionError):
+            return None
 
     def _place(self, member: Member) -> MemberRow:
         crc = self._content.crc32(member.offset, member.size)

@@ -1,7 +1,7 @@
 """Finds the file that names the numbers of a source's classes, or the values of its masks.
 
-``{"0": "ant", "1": "bee"}``, ``{"ant": 0}``, a table or lines of a number and a name, or a list of
-names in a file that is called so.
+``{"0": "ant", "1": "bee"}``, ``{"ant": 0}``, ``[{"id": 0, "name": "ant"}]``, a table or lines of a
+number and a name, TensorFlow's ``.pbtxt``, or a list of names in a file that is called so.
 """
 
 import csv
@@ -31,11 +31,13 @@ from reader.format.errors import FormatError
 from reader.format.members import picture_format
 from reader.format.pictures import opened
 
-_FORMS = (".json", ".txt", ".csv", ".tsv", ".yaml", ".yml", ".names")
+_FORMS = (".json", ".txt", ".csv", ".tsv", ".yaml", ".yml", ".names", ".pbtxt")
 _CALLED = re.compile(r"class|categor|label|name|species|synset|words|idx|index|map", re.IGNORECASE)
 _FILES, _BYTES, _LONGEST = 32, 1 << 20, 80
 _MASKS, _SAMPLES, _PIXELS, _VOID = 4, 100, 1 << 26, 255
 _DEEP = 2  # levels of objects
+_ITEM = re.compile(r"\bitem\s*\{([^{}]*)\}")  # of a .pbtxt
+_ITEMS_FIELD = re.compile(r"(\w+)\s*:\s*(?:(\d+)|\"([^\"]*)\"|'([^']*)')")
 
 _Names = Mapping[int, str]
 
@@ -139,6 +141,8 @@ def _names_in(tree: Tree, path: str, numbers: Collection[int]) -> Iterator[_Name
         with suppress(ValueError, RecursionError, yaml.YAMLError):
             value = json.loads(content) if ext == ".json" else yaml.safe_load(content)
         found = _in_value(value, _DEEP)
+    elif ext == ".pbtxt":
+        found = _in_objects([_item(one) for one in _ITEM.findall(content)])
     else:
         found = _in_lines([line.strip() for line in content.split("\n") if line.strip()])
     for one in found:
@@ -171,6 +175,7 @@ def _in_value(value: Any, deep: int) -> Iterator[_Names | Sequence[str]]:
     if isinstance(value, list):
         if value and all(isinstance(one, str) for one in value):
             yield value
+        yield from _in_objects(value)
     elif isinstance(value, dict) and value:
         pairs = [(key, one) for key, one in value.items() if not isinstance(one, dict | list)]
         for each in (pairs, [(one, key) for key, one in pairs]):
@@ -179,6 +184,22 @@ def _in_value(value: Any, deep: int) -> Iterator[_Names | Sequence[str]]:
                 yield {int(n): name.strip() for n, (_, name) in zip(numbers, each, strict=True)}
         for inner in value.values() if deep else ():
             yield from _in_value(inner, deep - 1)
+
+
+def _in_objects(objects: Sequence[Any]) -> Iterator[_Names]:
+    """Yield the names of objects that have a number and a name, as COCO's categories."""
+    fields = [one if isinstance(one, dict) else {} for one in objects]
+    for name in ("display_name", "name"):
+        pairs = [(_number(one.get("id")), one.get(name)) for one in fields]
+        if pairs and all(n is not None and isinstance(text, str) for n, text in pairs):
+            names = {number: str(text).strip() for number, text in pairs}
+            if len(names) == len(pairs):
+                yield names
+
+
+def _item(text: str) -> dict[str, str]:
+    fields = _ITEMS_FIELD.findall(text)
+    return {field: number or one or other for field, number, one, other in fields}
 
 
 def _in_lines(lines: Sequence[str]) -> Iterator[_Names | Sequence[str]]:

@@ -106,6 +106,25 @@ def table(one: Drawn, name: str) -> Files:
     return {"_annotations.csv": file.getvalue().encode()}
 
 
+def _line(one: Drawn, name: str, size: Mapping[str, Any]) -> Files:
+    row = {"image": name, "boxes": [list(one.box)], "labels": ["thing"]}
+    return {"labels.jsonl": json.dumps(row | size).encode() + b"\n"}
+
+
+def size_of_lines(one: Drawn, name: str) -> Files:
+    return _line(one, name, {"size": dict(zip(("width", "height"), one.size, strict=True))})
+
+
+def short_names(one: Drawn, name: str) -> Files:
+    return _line(one, name, {"img_width": one.size[0], "imgHeight": one.size[1]})
+
+
+def sidecar(one: Drawn, name: str) -> Files:
+    size = {"frame_width": one.size[0], "frame_height": one.size[1]}
+    content = {"boxes": [list(one.box)], "metadata": size}
+    return {name.replace(".png", ".json"): json.dumps(content).encode()}
+
+
 def labelme(one: Drawn, name: str) -> Files:
     left, top, right, bottom = one.box
     points = [[left, top], [right, bottom]]
@@ -146,7 +165,19 @@ def fiftyone(one: Drawn, name: str) -> Files:
 
 
 FORMS: dict[str, Callable[[Drawn, str], Files]] = {
-    f.__name__.strip("_"): f for f in (_coco, voc, table, labelme, label_studio, cvat, fiftyone)
+    f.__name__.strip("_"): f
+    for f in (
+        _coco,
+        voc,
+        table,
+        size_of_lines,
+        short_names,
+        sidecar,
+        labelme,
+        label_studio,
+        cvat,
+        fiftyone,
+    )
 }
 
 
@@ -161,7 +192,8 @@ def test_the_size_in_an_annotation_tells_its_picture(
             (src / name).parent.mkdir(parents=True, exist_ok=True)
             (src / name).write_bytes(data)
         dst = tmp_path / f"{kind} shards"
-        report = packer.pack(src, dst, jobs=1, progress=False, **POLICIES[policy])
+        how = {"box_format": "xyxy"} if form in ("size_of_lines", "short_names") else {}
+        report = packer.pack(src, dst, jobs=1, progress=False, **how, **POLICIES[policy])
         assert not [remark for remark in report.remarks if "width and height" in remark]
         [(image, boxes)] = delivered(dst, reader.Boxes("json", out="xyxy")).values()
         assert_near(boxes["boxes"], seen(image), kind)
