@@ -2,21 +2,26 @@
 
 import random
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
-from zlib import crc32
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from reader.errors import called
-from reader.rng import GOLDEN, SampleRandom, mix64
+from reader.rng import SampleRandom, seed_of
 
 _WORD = 1 << 64
 
 Place = tuple[int, int]  # an epoch, and a position in it
+
+
+class OtherThread(NamedTuple):
+    """The place of a batch in a thread that must not seed the generators of the process."""
+
+    epoch: int
+    position: int
 
 
 def seed_sample(seed: int, epoch: int, position: int, what: str = "") -> None:
@@ -27,7 +32,7 @@ def seed_sample(seed: int, epoch: int, position: int, what: str = "") -> None:
     `map_sample` needs no name. A function's own generators are not seeded: albumentations 2 needs
     ``pipeline.set_random_seed(random.getrandbits(32))``.
     """
-    words = SampleRandom(_own_seed(seed, what) if what else seed, epoch, position)
+    words = SampleRandom(seed_of(seed, what) if what else seed, epoch, position)
     # random and numpy are both MT19937: the same seed would give the same numbers. An integer seed
     # of numpy has only 32 bits, which some of a hundred million samples would share.
     random.seed(words.integer(_WORD))
@@ -35,11 +40,6 @@ def seed_sample(seed: int, epoch: int, position: int, what: str = "") -> None:
     np.random.seed((numpys >> 32, numpys & 0xFFFFFFFF))
     if (torch := sys.modules.get("torch")) is not None:
         torch.default_generator.manual_seed(words.integer(_WORD))  # of the CPU: workers use no GPU
-
-
-@lru_cache(maxsize=64)
-def _own_seed(seed: int, what: str) -> int:
-    return mix64((seed + crc32(what.encode()) * GOLDEN) % _WORD)
 
 
 @contextmanager
@@ -61,18 +61,33 @@ def is_users(thing: object) -> bool:
     return str(module).partition(".")[0] != "reader"
 
 
+class OwnFunction:
+    """Base of reader's functions of a batch, which draw from its random stream."""
+
+    def __call__(self, batch: Any, rng: SampleRandom) -> Any:
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
 class BatchFunction:
-    """A user's function of a batch, whose random numbers depend on the batch's place."""
+    """Functions of a batch, one after the other; random numbers depend on the batch's place."""
 
     what: str
-    function: Callable[[Any], Any]
+    function: Callable[..., Any] | Sequence[Callable[..., Any]]
     seed: int
 
     def __call__(self, batch: Any, place: Place | None) -> Any:
-        """Call the function; without a `place`, it draws from the process's own generators."""
-        if place is None or not is_users(self.function):
-            return called(self.what, self.function, batch)
+        """Call the function; without a `place`, a user's draws from the process's generators."""
+        function = self.function
+        if isinstance(function, Sequence):
+            for number, one in enumerate(function):
+                batch = BatchFunction(f"{self.what}[{number}]", one, self.seed)(batch, place)
+            return batch
+        if isinstance(function, OwnFunction):
+            assert place is not None
+            return function(batch, SampleRandom(seed_of(self.seed, self.what), *place))
+        if place is None or isinstance(place, OtherThread) or not is_users(function):
+            return called(self.what, function, batch)
         with kept_generators():
             seed_sample(self.seed, *place, self.what)
-            return called(self.what, self.function, batch)
+            return called(self.what, function, batch)
