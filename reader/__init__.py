@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from reader.order.samplers import ClassBalanced as ClassBalanced
     from reader.order.samplers import RepeatedAugmentation as RepeatedAugmentation
     from reader.order.samplers import Weighted as Weighted
+    from reader.transforms.batches.mixing import CutMix as CutMix
+    from reader.transforms.batches.mixing import MixUp as MixUp
     from reader.transforms.choices import RandomApply as RandomApply
     from reader.transforms.choices import RandomChoice as RandomChoice
     from reader.transforms.choices import RandomOrder as RandomOrder
@@ -103,6 +105,7 @@ __getattr__, __dir__ = lazy(
         "reader.transforms.geometry.crops": "CenterCrop RandomCrop RandomResizedCrop",
         "reader.transforms.geometry.flips": "RandomHorizontalFlip RandomVerticalFlip",
         "reader.transforms.geometry.resizes": "Letterbox Resize",
+        "reader.transforms.batches.mixing": "CutMix MixUp",
         "reader.transforms.choices": "RandomApply RandomChoice RandomOrder",
         "reader.transforms.pixels.augmix": "AugMix",
         "reader.transforms.pixels.automatic": "AutoAugment RandAugment TrivialAugmentWide",

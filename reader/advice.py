@@ -27,8 +27,8 @@ _PIXELS = (
     'sample["image"]).permute(2, 0, 1))}}`'
 )
 _MIXES = (
-    "it mixes a batch: `mix = torchvision.transforms.v2.{name}(num_classes=1000)`, and "
-    "`map_batch=lambda batch: mix(*batch)`"
+    "it mixes a batch: leave it out of transforms=, and write map_batch=reader.{name}(), with its "
+    "arguments"
 )
 
 _ADVICE: dict[str, dict[str, str]] = {  # by the class, or "transforms", and the name

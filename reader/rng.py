@@ -107,6 +107,26 @@ class BatchRandom(SampleRandom):
         low = (draw & 0xFFFFFFFF) * bound >> 32
         return ((draw >> 32) * bound + low >> 32).astype(np.int64)
 
+    def beta(self, alpha: float) -> Any:
+        """Return variates of Beta(alpha, alpha), as shares of two gamma variates.
+
+        Their logarithms are drawn: of a small `alpha`, variates themselves are often 0.
+        """
+        ratio = self._log_gamma(alpha) - self._log_gamma(alpha)
+        return 1 / (1 + np.exp(np.clip(ratio, -700, 700)))
+
+    def _log_gamma(self, shape: float) -> Any:
+        """Return logarithms of gamma variates, drawn as `SampleRandom` draws one."""
+        d = shape + (shape < 1) - 1 / 3
+        found = np.full(len(self._state), np.nan)
+        while (is_left := np.isnan(found)).any():
+            radius = np.sqrt(-2 * np.log(1 - self.uniform()))
+            normal = radius * np.cos(2 * math.pi * self.uniform())
+            v = np.maximum(1 + normal / math.sqrt(9 * d), sys.float_info.min ** (1 / 3)) ** 3
+            is_fit = np.log(1 - self.uniform()) < normal**2 / 2 + d * (1 - v + np.log(v))
+            found[is_left & is_fit] = np.log(d * v)[is_left & is_fit]
+        return found + np.log(1 - self.uniform()) / shape if shape < 1 else found
+
     def _next(self) -> Any:
         with np.errstate(over="ignore"):
             self._state = self._state + np.uint64(GOLDEN)

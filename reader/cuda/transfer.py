@@ -21,7 +21,7 @@ from typing import Any
 import torch
 
 from reader.batch.nested import leaves, map_leaves
-from reader.fields.seeding import BatchFunction, Place
+from reader.fields.seeding import BatchFunction, OtherThread, Place
 from reader.gpu_decode.images import EncodedImages
 from reader.gpu_decode.libraries import JPEGDecoder
 from reader.loader.decode_share import DecodeShare
@@ -133,8 +133,9 @@ class BatchSender:
     def send(self, batch: Any, place: Place | None = None, positions: Any = None) -> Transfer:
         """Copy `batch` to the device, normalise, finish and map it; queued on a GPU.
 
-        What `map_batch` draws depends on its `place`, except on the sender's thread: the process's
-        generators cannot be seeded and put back there while the caller draws from them.
+        What `map_batch` draws depends on its `place`. A user's function on the sender's thread is
+        the exception: the process's generators cannot be seeded and put back there while the caller
+        draws from them.
         """
         stream = self._stream
         if stream is None:
@@ -143,7 +144,8 @@ class BatchSender:
         with torch.cuda.device(self.device):
             consumer = torch.cuda.current_stream(self.device)
         if any(isinstance(leaf, EncodedImages) for leaf in leaves(batch)):
-            sent = self._decoding.submit(self._queue, batch, stream, consumer, None, positions)
+            apart = place and OtherThread(*place)
+            sent = self._decoding.submit(self._queue, batch, stream, consumer, apart, positions)
             return DecodingTransfer(sent, self._share)
         return self._queue(batch, stream, consumer, place, positions)
 

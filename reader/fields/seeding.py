@@ -2,10 +2,10 @@
 
 import random
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,13 @@ from reader.rng import SampleRandom, seed_of
 _WORD = 1 << 64
 
 Place = tuple[int, int]  # an epoch, and a position in it
+
+
+class OtherThread(NamedTuple):
+    """The place of a batch in a thread that must not seed the generators of the process."""
+
+    epoch: int
+    position: int
 
 
 def seed_sample(seed: int, epoch: int, position: int, what: str = "") -> None:
@@ -54,18 +61,33 @@ def is_users(thing: object) -> bool:
     return str(module).partition(".")[0] != "reader"
 
 
+class OwnFunction:
+    """Base of reader's functions of a batch, which draw from its random stream."""
+
+    def __call__(self, batch: Any, rng: SampleRandom) -> Any:
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
 class BatchFunction:
-    """A user's function of a batch, whose random numbers depend on the batch's place."""
+    """Functions of a batch, one after the other; random numbers depend on the batch's place."""
 
     what: str
-    function: Callable[[Any], Any]
+    function: Callable[..., Any] | Sequence[Callable[..., Any]]
     seed: int
 
     def __call__(self, batch: Any, place: Place | None) -> Any:
-        """Call the function; without a `place`, it draws from the process's own generators."""
-        if place is None or not is_users(self.function):
-            return called(self.what, self.function, batch)
+        """Call the function; without a `place`, a user's draws from the process's generators."""
+        function = self.function
+        if isinstance(function, Sequence):
+            for number, one in enumerate(function):
+                batch = BatchFunction(f"{self.what}[{number}]", one, self.seed)(batch, place)
+            return batch
+        if isinstance(function, OwnFunction):
+            assert place is not None
+            return function(batch, SampleRandom(seed_of(self.seed, self.what), *place))
+        if place is None or isinstance(place, OtherThread) or not is_users(function):
+            return called(self.what, function, batch)
         with kept_generators():
             seed_sample(self.seed, *place, self.what)
-            return called(self.what, self.function, batch)
+            return called(self.what, function, batch)

@@ -25,8 +25,11 @@ from reader.loader.collate import Collate
 from reader.loader.from_torchvision import Pipeline, as_own
 from reader.order.samplers import BatchSampler, Sampler, Shuffle
 from reader.system import most_workers, usable_cores
+from reader.transforms.batches.mixing import is_mixing
 from reader.transforms.batches.output import Output
 from reader.transforms.transform import Transform
+
+MapBatch = Callable[[Any], Any] | Transform  # a function, or a step on batches
 
 
 class TorchNames(TypedDict, total=False):
@@ -50,7 +53,10 @@ _OF_LOADER: dict[str, Rule] = {
     "batches_ahead": (or_none(is_count), "an integer of at least 1, or None"),
     "drop_last": FLAG,
     "map_sample": FUNCTION,
-    "map_batch": FUNCTION,
+    "map_batch": (
+        lambda given: given is None or all(map(_maps_batches, _listed(given))),
+        "a function, reader.MixUp, reader.CutMix, a choice of these, a list of such, or None",
+    ),
     "collate_fn": FUNCTION,
     "cache": (
         one_of(None, "decoded"),
@@ -70,6 +76,14 @@ _OF_LOADER: dict[str, Rule] = {
     "pin_memory": FLAG,
     "persistent_workers": FLAG,
 }
+
+
+def _listed(given: Any) -> Sequence[Any]:
+    return given if isinstance(given, (list, tuple)) and given else [given]
+
+
+def _maps_batches(given: Any) -> bool:
+    return callable(given) or is_mixing(given)
 
 
 def dataset_of(dataset: Any, split: str | None) -> Dataset:
@@ -158,7 +172,7 @@ class LoaderConfig:
     drop_last: bool
     fields: Sequence[str | Field]
     map_sample: Callable[[Sample], Sample | None] | None
-    map_batch: Callable[[Any], Any] | None
+    map_batch: MapBatch | Sequence[MapBatch] | None
     collate_fn: Collate | None
     rank: int | None
     world_size: int | None

@@ -9,6 +9,7 @@
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +29,7 @@ from reader.loader.arguments import LoaderConfig, view_pipelines
 from reader.loader.collate import Batcher
 from reader.loader.delivery import Delivery
 from reader.loader.epochs import Epochs, IterationSpec
+from reader.loader.mixer import with_mixer
 from reader.loader.pipeline import BatchPipeline
 from reader.order.buckets import padding_waste
 from reader.order.sampled import GivenBatches, GivenOrder
@@ -64,11 +66,16 @@ class Parts:
 
     def epochs(self, config: LoaderConfig) -> Epochs:
         is_pinned = config.pin_memory and torch.cuda.is_available()
-        pipeline, map_batch = self.pipeline(config, self.decoded), self.map_batch(config)
+        map_batch, pipeline = self.map_batch(config), self.pipeline(config, self.decoded)
         return Epochs(pipeline, self.plan, map_batch, pinned if is_pinned else None)
 
     def map_batch(self, config: LoaderConfig) -> BatchFunction | None:
-        return config.map_batch and BatchFunction("map_batch", config.map_batch, self.recipe.seed)
+        if config.map_batch is None:
+            return None
+        given = config.map_batch
+        prepared = partial(with_mixer, recipe=self.recipe, dataset=self.dataset)
+        functions = [*map(prepared, given)] if isinstance(given, (list, tuple)) else prepared(given)
+        return BatchFunction("map_batch", functions, self.recipe.seed)
 
     def preview(self, config: LoaderConfig, steps: Steps) -> "Sheet":
         """Return a sheet of the first batch of `steps`, made in this process and its own memory."""

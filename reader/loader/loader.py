@@ -13,7 +13,7 @@ import cloudpickle
 from reader.advice import explained
 from reader.dataset.dataset import Dataset
 from reader.fields.field import Field, Sample
-from reader.loader.arguments import LoaderConfig, TorchNames, dataset_of
+from reader.loader.arguments import LoaderConfig, MapBatch, TorchNames, dataset_of
 from reader.loader.build import build
 from reader.loader.collate import Collate
 from reader.loader.for_prefetcher import ForPrefetcher
@@ -89,7 +89,7 @@ class Loader(ForPrefetcher):
         drop_last: bool = False,
         fields: Sequence[str | Field] = ("image", "label"),
         map_sample: Callable[[Sample], Sample | None] | None = None,
-        map_batch: Callable[[Any], Any] | None = None,
+        map_batch: MapBatch | Sequence[MapBatch] | None = None,
         collate_fn: Collate | None = None,
         rank: int | None = None,
         world_size: int | None = None,
@@ -147,8 +147,9 @@ class Loader(ForPrefetcher):
                 first is a list. It is called here once or twice to determine the shapes. To return
                 a new key "mine", add ``"mine?"`` to the fields. With several views it gets lists of
                 them, and each view of a returned list is batched.
-            map_batch: called with each batch, and returns it. A CUDAPrefetcher calls it with the
-                normalised batch on the device.
+            map_batch: called with each batch, and returns it; or MixUp, CutMix, a RandomChoice or
+                RandomApply of these, or a list of functions and steps. A CUDAPrefetcher calls it
+                with the normalised batch on the device.
             collate_fn: called with the list of samples, tuples of their fields, and returns the
                 batch, such as `reader.pad_collate`. None: a tuple of fields as above.
             rank, world_size: None to read them from torch.distributed at every ``iter()``, or from

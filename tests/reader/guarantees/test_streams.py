@@ -21,7 +21,10 @@ from reader import (
     IMAGENET_STD,
     CenterCrop,
     CUDAPrefetcher,
+    CutMix,
     Loader,
+    MixUp,
+    RandomChoice,
     RandomHorizontalFlip,
     RandomResizedCrop,
     ReaderError,
@@ -148,6 +151,30 @@ def test_what_map_batch_gives_comes_as_it_is_and_keeps_its_memory(
             batch.images.double().sum((1, 2, 3)) + batch.others["labels"][0]
             del batch
     assert gpu.faults == []
+
+
+@pytest.mark.parametrize("decode", ["cpu", "gpu"])
+def test_mixing_waits_for_nothing_and_is_drawn_by_place_in_any_thread(
+    packed: Path, gpu: PretendedGPU, decode: Any
+) -> None:
+    """A thread of the sender's sends batches that the GPU decodes."""
+    either = RandomChoice([MixUp(mode="elem"), CutMix(mode="elem")])
+    given: dict[str, Any] = {"batch_size": 4, "workers": 0, "transforms": [CROP]}
+    with Loader(packed, **given, map_batch=either) as loader:
+        expected = [labels for _, labels in CUDAPrefetcher(loader, device="cpu")]
+    seen = []
+    with Loader(packed, **given, map_batch=either, decode=decode) as loader:
+        prefetcher = CUDAPrefetcher(loader, **NORM)
+        before = gpu.waits
+        for images, labels in prefetcher:
+            images.double().sum((1, 2, 3))
+            seen.append(labels)
+        assert gpu.waits == before or decode == "gpu"  # whose decoder waits
+    gpu.streams[-1].synchronize()
+    gpu.default.synchronize()
+    assert gpu.faults == []
+    for labels, label in zip(seen, expected, strict=True):
+        torch.testing.assert_close(labels.cpu(), label)
 
 
 def test_a_batch_that_cannot_be_sent_waits_for_what_is_queued_of_it(gpu: PretendedGPU) -> None:

@@ -356,7 +356,6 @@ def test_a_class_derived_from_torchvisions_may_do_anything_and_is_refused(packed
     [
         ("RandomAffine", "map_sample: `change = torchvision.transforms.v2.RandomAffine(...)`"),
         ("ToTensor", "leave it out: images arrive as uint8 tensors"),
-        ("MixUp", "`mix = torchvision.transforms.v2.MixUp(num_classes=1000)`"),
     ],
 )
 def test_a_name_of_torchvisions_that_reader_has_not_is_answered(name: str, advice: str) -> None:

@@ -4,6 +4,7 @@ They run where torchvision is installed; `scripts/test_peers.sh` installs it.
 """
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -194,3 +195,31 @@ def test_an_object_of_torchvisions_becomes_readers(theirs: Any, own: Any) -> Non
             operations = [one.draw(SIZE, SampleRandom(1, 2, position)) for one in drawn]
             assert repr(operations[0]).replace(".0", "") == repr(operations[1]).replace(".0", "")
     assert type(found) is type(own)
+
+
+@pytest.mark.parametrize("kind", ["MixUp", "CutMix"])
+def test_batches_are_mixed_as_torchvision_mixes_them(packed: Path, kind: str) -> None:
+    def recorded(batch: Any) -> Any:
+        given.append(batch)
+        return batch
+
+    given: list[Any] = []
+    step = getattr(reader, kind)(0.5)
+    crop, own = [reader.CenterCrop((24, 33))], [recorded, step]
+    with reader.Loader(packed, batch_size=7, workers=0, transforms=crop, map_batch=own) as loader:
+        found = list(reader.CUDAPrefetcher(loader, device="cpu"))
+    for (images, labels), (image, label) in zip(found, given, strict=True):
+        theirs = getattr(v2, kind)(num_classes=3)
+        (row, *_) = [*(label != label.roll(1)).nonzero(), None]
+        if row is None:
+            continue  # whose share the labels do not tell
+        share = float(labels[row, label[row]])
+        is_other = (images != image).any(0).any(0)
+        down, across = (is_other.any(side).nonzero() for side in (1, 0))
+        params: dict[str, Any] = {"lam": share, "lam_adjusted": share, "box": (0, 0, 0, 0)}
+        if kind == "CutMix" and len(down):
+            params["box"] = across[0], down[0], across[-1] + 1, down[-1] + 1
+        theirs.make_params = lambda _, params=params: params
+        expected, shares = theirs(image, label)
+        torch.testing.assert_close(images, expected)
+        torch.testing.assert_close(labels, shares)
