@@ -463,7 +463,7 @@ def test_a_loader_without_a_batch_ready_does_not_hold_up_one_that_is_on_the_devi
 ) -> None:
     monkeypatch.setattr(EpochIterator, "is_ready", lambda self: False)
     with Loader(packed, batch_size=8, workers=1, transforms=[CROP], fields=("label",)) as loader:
-        monkeypatch.setattr(ManualSender, "send", lambda self, batch: Transfer(batch))
+        monkeypatch.setattr(ManualSender, "send", lambda self, batch, place: Transfer(batch))
         iterator = iter(CUDAPrefetcher(loader, device="cpu"))
         (first,) = next(iterator)
         assert loader.statistics().batches == 1  # none was waited for but the first
