@@ -116,7 +116,7 @@ def images(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for number in range(8):
         path = folder / "ab"[number % 2] / f"{number}.jpg"
         path.parent.mkdir(parents=True, exist_ok=True)
-        Image.new("RGB", (80, 60), (number, 90, 30)).save(path)
+        Image.new("RGB", (80, 60), (30 * number, 90, 30)).save(path)
     return folder
 
 

@@ -135,9 +135,13 @@ def receive(connection: Connection, kinds: tuple[type[Message], ...]) -> Message
     return parse(content, kinds)
 
 
-def parse(content: bytes, kinds: tuple[type[Message], ...]) -> Message:
+def parse(
+    content: bytes | memoryview,
+    kinds: tuple[type[Message], ...],
+    buffers: Sequence[memoryview] = (),
+) -> Message:
     try:
-        message = pickle.loads(content)
+        message = pickle.loads(content, buffers=buffers)
     except Exception as error:  # a damaged pickle may raise anything
         raise WorkerError(f"{_UNREADABLE} ({error!r}).") from error
     if not isinstance(message, kinds):

@@ -19,8 +19,9 @@ from multiprocessing.connection import Connection
 from reader.errors import WorkerError
 from reader.monitoring.stalls import StallDetector, WorkerState
 from reader.processes.child import let_go_in_forks
+from reader.workers import setup_file
 from reader.workers.messages import Done, Failed, Setup, Signal, Sync, Task, receive, with_news
-from reader.workers.process import WorkerProcess, cause_of, remedy_for, setup_file, start_failure
+from reader.workers.process import WorkerProcess, cause_of, remedy_for, start_failure
 from reader.workers.progress import ProgressBoard
 from reader.workers.queue import TaskQueue
 
@@ -38,7 +39,7 @@ class Pool:
         self._watch = StallDetector(setup.dataset, timeout)
         self._memory = memory
         with contextlib.ExitStack() as undone:
-            self._setup = undone.enter_context(setup_file(setup))
+            self._setup = undone.enter_context(setup_file.write(setup))
             self._board = undone.enter_context(contextlib.closing(ProgressBoard.create()))
             self._queue = TaskQueue()
             undone.pop_all()

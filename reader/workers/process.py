@@ -3,22 +3,17 @@
 import contextlib
 import math
 import os
-import pickle
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Set
-from io import FileIO
 from multiprocessing.connection import Connection
 
-import cloudpickle
-
-from reader.batch.ring import unnamed_file
 from reader.errors import WorkerError
 from reader.processes import fork_server
 from reader.processes.child import environment
-from reader.workers.messages import Setup, Signal
+from reader.workers.messages import Signal
 
 _DYING_SECONDS = 2.0
 _TRIAL_SECONDS = 2.0  # to find out why workers die
@@ -81,19 +76,6 @@ class WorkerProcess:
     def stop(self) -> int:
         self.kill()
         return self._child.wait(_DYING_SECONDS)
-
-
-def setup_file(setup: Setup) -> FileIO:
-    """Write the set-up and `sys.path` to a file; a socket would not hold them."""
-    content = memoryview(pickle.dumps((sys.path, cloudpickle.dumps(setup))))
-    file = FileIO(unnamed_file(len(content)), "wb")
-    try:
-        while content:
-            content = content[file.write(content) :]
-    except BaseException:
-        file.close()
-        raise
-    return file
 
 
 def start_failure() -> str:

@@ -11,12 +11,10 @@ answers `Sync` with itself, ends at RETIRE) -> BUSY (one task; sends `Done` or `
 """
 
 import contextlib
-import mmap
 import os
 import pickle
 import select
 import socket
-import sys
 import time
 import traceback
 from collections.abc import Sequence
@@ -41,6 +39,7 @@ from reader.fields.sample import Filtered, SampleReader
 from reader.format import ShardfeedError
 from reader.monitoring.counters import Spent, minus
 from reader.processes.child import end_with_parent
+from reader.workers import setup_file
 from reader.workers.messages import (
     MAX_TASK_BYTES,
     Done,
@@ -222,14 +221,6 @@ def _answer(message: Done | Failed) -> bytes:
             return pickle.dumps(Failed(message.number, reason, WorkerError))
 
 
-def _setup(descriptor: int) -> Setup:
-    with mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ) as content:  # workers share the offset
-        os.close(descriptor)
-        modules, setup = parse(content[:], (tuple,))
-    sys.path[:] = modules
-    return parse(setup, (Setup,))
-
-
 def main(arguments: Sequence[str | int]) -> None:
     control_fd, setup_fd, tasks_fd, memory_fd, board_fd, life_fd, number = map(int, arguments)
     end_with_parent(life_fd)
@@ -239,7 +230,7 @@ def main(arguments: Sequence[str | int]) -> None:
     os.register_at_fork(after_in_child=control.close)
     try:
         try:
-            setup = _setup(setup_fd)
+            setup = setup_file.read(setup_fd)
             import cv2
 
             cv2.setNumThreads(1)  # the processes are the parallelism
