@@ -119,6 +119,28 @@ def test_an_index_of_tars_tells_whose_pixels_their_numbers_are(tmp_path: Path) -
     assert_right(tars)
 
 
+@pytest.mark.parametrize("ext", ["csv", "json"])
+def test_a_dataset_of_smaller_images_is_not_packed_again(ext: str, tmp_path: Path) -> None:
+    src, dst = write_coco(tmp_path / "src", NAMES), tmp_path / "shards"
+    if ext == "csv":  # without a size
+        (src / "_annotations.coco.json").unlink()
+        rows = "".join(f"{name},{','.join(map(str, one.box))}\n" for name, one in NAMES.items())
+        (src / "boxes.csv").write_text(f"file,xmin,ymin,xmax,ymax\n{rows}")
+    run("pack", src, dst, *SMALL)
+    done = call_packer("pack", dst, tmp_path / "again", "--jobs", 1)
+    assert done.returncode == 2
+    assert "Pack its source instead" in done.stderr
+    run("pack", src, tmp_path / "whole", "--jobs", 1)
+    run("pack", tmp_path / "whole", tmp_path / "again", *SMALL)
+
+
+def test_smaller_images_without_boxes_are_packed_again(tmp_path: Path) -> None:
+    src, dst = write_coco(tmp_path / "src", NAMES), tmp_path / "shards"
+    (src / "_annotations.coco.json").unlink()
+    run("pack", src, dst, *SMALL)
+    run("pack", dst, tmp_path / "again", "--jobs", 1)
+
+
 def test_a_crop_of_packing_drops_boxes_without_a_warning(tmp_path: Path) -> None:
     src, dst = write_coco(tmp_path / "src", {"1.png": NAMES["1.png"]}), tmp_path / "shards"
     run("pack", src, dst, "--raw", "60x8", "--jobs", 1)

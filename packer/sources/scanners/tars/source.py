@@ -13,6 +13,8 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
+
 from packer.errors import BadImage, Damaged, UnusableInput
 from packer.files.snapshot import read_span, unchanged
 from packer.keys import KeySet, escape, key_hash, unescape
@@ -32,7 +34,7 @@ from packer.sources.trees.tar_reader import Member, holds_samples, image_of, mem
 from packer.sources.trees.tree import Tree
 from packer.sources.trees.walk import TABLES, is_litter, not_entered
 from packer.words import Placeholder, command, listed, option
-from reader.format import FormatError, Manifest, manifest
+from reader.format import FormatError, Index, Manifest, manifest
 
 _REPEATS = (*TABLES, ".txt")
 MAX_NAMES = 100_000  # of classes, where cls holds names
@@ -242,8 +244,24 @@ def packed(folder: Path) -> tuple[tuple[str, ...], Encodings]:
     with contextlib.suppress(FormatError):
         if (folder / manifest.FILENAME).exists():
             content = Manifest.load(folder)
+            _refuse_lost_frames(folder, content)
             return content.classes, content.boxes
     return (), {}
+
+
+def _refuse_lost_frames(folder: Path, content: Manifest) -> None:
+    """Refuse coordinates in pixels of larger images, which only the dataset's indexes tell."""
+    if all(one.normalized for one in content.boxes.values()):
+        return
+    for shard in content.shards:
+        with contextlib.suppress(FormatError, OSError):
+            index = Index((folder / shard.file).with_suffix(".safetensors"), mapped=False)
+            if np.any(index.columns.get("source_height", 0)):
+                raise UnusableInput(
+                    f"{folder} is a dataset whose images were resized or turned when they were "
+                    "packed. Its boxes count the pixels of the images before that, and would not "
+                    "fit in a new dataset. Pack its source instead, with the options that you want."
+                )
 
 
 def _tars(tree: Tree, path: str = "") -> tuple[str, ...]:
