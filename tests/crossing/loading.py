@@ -20,9 +20,12 @@ from reader import (
     BlockShuffle,
     ClassBalanced,
     CUDAPrefetcher,
+    CutMix,
     Dataset,
     Limits,
     Mix,
+    MixUp,
+    RandomChoice,
     RandomHorizontalFlip,
     RepeatedAugmentation,
     Resize,
@@ -129,6 +132,22 @@ def _two_epochs(reading: Reading) -> Rows:
 
 def _same(sample: Any) -> Any:
     return sample
+
+
+def _mixed(reading: Reading) -> Rows:
+    """Mix each sample with itself, and take the label of the largest share."""
+    dataset, names = reading.world.open(), reading.names
+    if not {"image", "label"} <= {*names} or (dataset.labels < 0).any():
+        yield from reading.epoch(dataset)
+        return
+
+    def labelled(batch: Any) -> Any:
+        named = dict(zip(names, batch, strict=True))
+        return tuple((named | {"label": named["label"].argmax(1)}).values())
+
+    given: dict[str, Any] = {"num_classes": 1000, "mode": "pair", "label_smoothing": 0.1}
+    step = RandomChoice([MixUp(**given), CutMix(minmax=(0.2, 0.8), **given)], p=[0.5, 0.5])
+    yield from reading.epoch(dataset, batch_size=1, map_batch=[step, labelled])
 
 
 def _mapped(reading: Reading) -> Rows:
@@ -328,6 +347,7 @@ LOADINGS: dict[str, Loading] = {
     "mapped": Loading(_mapped),
     "dropped": Loading(_dropped, may_be_black=True),
     "map_batch": _loader(map_batch=_same),
+    "mixed": Loading(_mixed),
     "padded": _loader(collate_fn=pad_collate, shuffle=True),
     "collated": Loading(_collated),
     "substituted": Loading(_damaged("substitute")),
