@@ -218,7 +218,11 @@ def test_functions_of_a_batch_get_the_images_that_the_transforms_describe(packed
         return torch.stack([image for image, _ in samples])
 
     expected = first(packed, steps)
-    for options in ({"collate_fn": collate}, {"map_batch": lambda batch: batch[0] + 0}):
+    functions: list[dict[str, Any]] = [
+        {"collate_fn": collate},
+        {"map_batch": lambda batch: batch[0] + 0},
+    ]
+    for options in functions:
         with Loader(packed, 39, transforms=steps, workers=0, **options) as loader:
             assert torch.equal(next(iter(loader)), expected)
             (moved,) = reader.CUDAPrefetcher(loader, MEAN, STD, device="cpu")
@@ -262,7 +266,12 @@ def test_erasing_after_normalise_is_of_floats_and_the_same_wherever_it_is_done(
     steps = [reader.CenterCrop(24), *conversions("v1"), erased(value, 0.7)]
 
     def epoch(wrap: Any = iter, **options: Any) -> torch.Tensor:
-        given = {"batch_size": 5, "transforms": steps, "workers": 0, "shuffle": True}
+        given: dict[str, Any] = {
+            "batch_size": 5,
+            "transforms": steps,
+            "workers": 0,
+            "shuffle": True,
+        }
         with Loader(packed, **given | options) as loader:
             return torch.cat([images for images, _ in wrap(loader)])
 

@@ -118,40 +118,47 @@ class Compose:
         return reduce(lambda made, change: change(made), self.transforms, value)
 
 
-def random_resized_crop(size: int) -> Callable[[Image.Image], Image.Image]:
-    def crop(image: Image.Image) -> Image.Image:
+class RandomResizedCrop:
+    scale, ratio, interpolation, antialias = (0.08, 1.0), (3 / 4, 4 / 3), "bilinear", True
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def __call__(self, image: Image.Image) -> Image.Image:
         side = random.randint(16, image.height)
         left, top = random.randint(0, image.width - side), random.randint(0, image.height - side)
-        return image.resize((size, size), box=(left, top, left + side, top + side))
-
-    return crop
+        return image.resize((self.size, self.size), box=(left, top, left + side, top + side))
 
 
-def random_horizontal_flip() -> Callable[[Image.Image], Image.Image]:
-    flip = Image.Transpose.FLIP_LEFT_RIGHT
-    return lambda image: image.transpose(flip) if random.random() < 0.5 else image
+class RandomHorizontalFlip:
+    p = 0.5
+
+    def __call__(self, image: Image.Image) -> Image.Image:
+        flip = Image.Transpose.FLIP_LEFT_RIGHT
+        return image.transpose(flip) if random.random() < self.p else image
 
 
-def to_tensor() -> Callable[[Image.Image], torch.Tensor]:
-    return lambda image: torch.from_numpy(np.array(image)).permute(2, 0, 1) / 255
+class ToTensor:
+    def __call__(self, image: Image.Image) -> torch.Tensor:
+        return torch.from_numpy(np.array(image)).permute(2, 0, 1) / 255
 
 
-def normalize(mean: Any, std: Any) -> Callable[[torch.Tensor], torch.Tensor]:
-    mean, std = planes(mean), planes(std)
-    return lambda image: (image - mean) / std
+class Normalize:
+    def __init__(self, mean: Any, std: Any) -> None:
+        self.mean, self.std = mean, std
+
+    def __call__(self, image: torch.Tensor) -> torch.Tensor:
+        return (image - planes(self.mean)) / planes(self.std)
 
 
 def planes(values: Any) -> torch.Tensor:
     return torch.tensor(values)[:, None, None]
 
 
-TRANSFORMS = SimpleNamespace(  # torchvision's names
-    Compose=Compose,
-    RandomResizedCrop=random_resized_crop,
-    RandomHorizontalFlip=random_horizontal_flip,
-    ToTensor=to_tensor,
-    Normalize=normalize,
-)
+_LIKE_TORCHVISIONS = (Compose, RandomResizedCrop, RandomHorizontalFlip, ToTensor, Normalize)
+for _kind in _LIKE_TORCHVISIONS:
+    _kind.__module__ = "torchvision.transforms.transforms"  # by which a Loader knows them
+TRANSFORMS = SimpleNamespace(**{kind.__name__: kind for kind in _LIKE_TORCHVISIONS})
 
 
 class DataPrefetcher:

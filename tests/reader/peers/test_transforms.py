@@ -3,7 +3,9 @@
 torchvision's and timm's own, where they are installed.
 """
 
+import random
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,9 @@ from torch.utils.data import DataLoader
 
 import reader
 from reader import ArgumentError, Loader
+from reader.loader.from_torchvision import as_own
+from reader.rng import SampleRandom
+from reader.transforms.operations.run import change
 
 torchvision = pytest.importorskip("torchvision")
 T, V2 = torchvision.transforms, pytest.importorskip("torchvision.transforms.v2")
@@ -72,6 +77,7 @@ FIXED: dict[str, Callable[[], Any]] = {
         input_size=112, interpolation="bicubic", crop_pct=0.9
     ),
     "timm, eval, squash": lambda: timm_transform(input_size=(96, 112), crop_mode="squash"),
+    "timm, eval, wide": lambda: timm_transform(input_size=(96, 128)),
     "MAE, eval": lambda: v1(T.Resize(128, interpolation=3), T.CenterCrop(112)),
     "pytorch/examples, val": lambda: v1(T.Resize(128), T.CenterCrop(112)),
     "a tutorial": lambda: T.Compose(
@@ -97,6 +103,8 @@ FIXED: dict[str, Callable[[], Any]] = {
 
 
 def batch_of(data: Path, transform: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    random.seed(3)  # timm's strongest Posterize is an error of Pillow's
+    np.random.seed(3)
     folder = torchvision.datasets.ImageFolder(data / "images", transform)
     images, labels = next(iter(DataLoader(folder, COUNT)))
     return images, labels
@@ -180,6 +188,19 @@ RANDOM: dict[str, Callable[[], Any]] = {
     "timm, train, random erasing": lambda: timm_transform(
         input_size=112, is_training=True, re_prob=0.25, re_mode="pixel", re_count=3
     ),
+    **{
+        f"timm, train, {config}": partial(
+            timm_transform, input_size=112, is_training=True, auto_augment=config, **options
+        )
+        for config, options in (
+            ("rand-m9-mstd0.5-inc1", {"re_prob": 0.25}),
+            ("rand-m7-n3-mstd101-p0.8-tweights", {"interpolation": "bicubic"}),
+            ("rand-m12-mmax15-n4", {"interpolation": "random"}),
+            ("3a", {"color_jitter": 0.3}),
+            ("original-mstd0.5", {}),
+            ("augmix-m5-w4-d2", {}),
+        )
+    },
     "timm, no augmentation": lambda: timm_transform(input_size=112, is_training=True, no_aug=True),
 }
 
@@ -208,6 +229,37 @@ def test_a_drawn_crop_has_the_pixels_of_torchvision(data: Path) -> None:
             expected = T.functional.normalize(T.functional.to_tensor(cropped), MEAN, STD)
             difference = (levels(image, transform) - levels(expected, transform)).abs()
             assert difference.max() < 1.01
+
+
+def operation_pixels(op: Any, pixels: Any, seed: int, size: tuple[int, int]) -> Any:
+    """What reader makes of an image with timm's operation, with its first drawn numbers."""
+    own: Any = as_own([type_of_rand([op], 1)], 3)[0][0]
+    changed = pixels.copy()
+    change(own.draw(size, SampleRandom(seed, 0, 0)), changed)
+    return changed
+
+
+def type_of_rand(ops: Any, layers: int) -> Any:
+    return pytest.importorskip("timm.data.auto_augment").RandAugment(ops, layers)
+
+
+@pytest.mark.parametrize("filters", [2, 3])
+def test_each_operation_of_timm_has_its_pixels(data: Path, filters: int) -> None:
+    theirs = pytest.importorskip("timm.data.auto_augment")
+    pixels = np.asarray(Image.open(data / "images" / "class0" / "00.png"))
+    picture, size = Image.fromarray(pixels), pixels.shape[:2]
+    hparams = {"img_mean": (124, 116, 104), "interpolation": filters, "translate_const": 50}
+    for name in theirs.NAME_TO_OP:
+        for magnitude in (3, 9):
+            op = theirs.AugmentOp(name, 1.0, magnitude, hparams)
+            # Signs are drawn: one of both is the same.
+            if name == "GaussianBlurRand":
+                continue
+            found = operation_pixels(op, pixels, 5, size)
+            both = [np.asarray(op(picture)).astype(int) for _ in range(12)]
+            differences = [np.abs(found - one) for one in both]
+            best = min(differences, key=lambda each: each.mean())
+            assert (best > 1).mean() < 0.001, (name, magnitude)
 
 
 class DataAugmentationDINO:

@@ -28,7 +28,8 @@ def theirs(erasing: BatchErasing, number: int) -> list[tuple[int, ...]]:
     if rng.random() >= erasing.p:
         return []
     height, width = SIZE
-    count, found = rng.randint(*erasing.counts), []
+    count = rng.randint(*erasing.counts)
+    found: list[tuple[int, ...]] = []
     for _ in range(count):
         for _ in range(10):
             area = rng.uniform(*erasing.scale) * height * width / count
