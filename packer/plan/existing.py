@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from packer.errors import EXAMPLES, WrongOption
-from packer.plan.moved import Stored
+from packer.plan.moved import Stored, ends
 from packer.samples.table import SampleTable
 from packer.words import Message, have, option
 from reader.format import Index, Manifest
@@ -63,11 +63,7 @@ class ExistingSamples:
 
         Samples of these or of no split stay in the `divided` splits, however they came there.
         """
-        order = np.argsort(self.digests)
-        places = np.searchsorted(self.digests, digests, sorter=order)
-        rows = order[places.clip(max=len(order) - 1)]
-        numbers = np.flatnonzero(self.digests[rows] == digests)
-        rows = rows[numbers]
+        numbers, rows = self._known(digests)
         if not len(rows):
             return  # it is another source
         splits = np.array(self._splits)[self._shards[rows]]
@@ -113,15 +109,40 @@ class ExistingSamples:
 
     def gone(self, seen: Digests) -> list[Stored]:
         """Return the images of the samples that are not among those `seen` in the source."""
-        found, rows = list[Stored](), np.flatnonzero(~np.isin(self.digests, seen))
+        return list(self._stored(np.flatnonzero(~np.isin(self.digests, seen))))
+
+    def numbered(self, listing: SampleTable, digests: Digests) -> Iterator[tuple[int, Stored]]:
+        """Yield the place of samples whose keys are numbers, and what the dataset has of these.
+
+        There are none if a file of the source was not written since. Of many, it yields some.
+        """
+        numbers, rows = self._known(digests)
+        if not (listing.mtimes[numbers] > self._written[rows]).all():
+            return
+        few = [
+            at
+            for at in ends(len(numbers))
+            if listing[int(numbers[at])].key.rpartition("/")[2].isdecimal()
+        ]
+        few.sort(key=rows.__getitem__)
+        yield from zip(numbers[few].tolist(), self._stored(rows[few]), strict=True)
+
+    def _known(self, digests: Digests) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the places of keys that the dataset has, and their rows in it."""
+        order = np.argsort(self.digests)
+        places = np.searchsorted(self.digests, digests, sorter=order)
+        rows = order[places.clip(max=len(order) - 1)]
+        numbers = np.flatnonzero(self.digests[rows] == digests)
+        return numbers, rows[numbers]
+
+    def _stored(self, rows: NDArray[np.int64]) -> Iterator[Stored]:
         for shard in np.unique(self._shards[rows]).tolist():
             index, path = Index(self._paths[shard], mapped=False), self._paths[shard]
             own = rows[self._shards[rows] == shard] - np.searchsorted(self._shards, shard)
             named = ("offset", "size", "crc32", "height", "width")
             spans = zip(*(index.columns[name][own].tolist() for name in named), strict=True)
             for row, span in zip(own.tolist(), spans, strict=True):
-                found.append(Stored(index.key(row), path.with_suffix(".tar"), *span))
-        return found
+                yield Stored(index.key(row), path.with_suffix(".tar"), *span)
 
     def _keys(self, rows: NDArray[np.int64]) -> list[str]:
         found = []

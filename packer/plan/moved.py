@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -21,9 +21,11 @@ from packer.samples.table import SampleTable
 from packer.words import have, many, option
 
 _MOST = 1_000  # images of each side that are compared
+_LAST = 200  # of those that are numbered, since rows come in before them
 _SIDE = 32  # pixels to which a JPEG is decoded at least
 _COARSE = 8  # pixels of a side that are compared where pixels have changed
 _ALIKE = 6  # levels by which images may differ that were resized or encoded again
+_OTHER = 20  # levels by which images differ that are none of one picture
 
 Fingerprint = tuple[int, int]
 
@@ -68,8 +70,7 @@ def refuse_moved(
     for number in numbers:
         sample = listing[number]
         with suppress(BadImage):  # packing names it
-            image = files.read(sample).image
-            data = image if isinstance(image, bytes) else b""
+            data = _file_of(files.read(sample).image)
             found = (known.get(one) for one in _fingerprints(crc32(data), data))
             key = next(filter(None, found), None)
             of_name = named.get(_name(sample.key))
@@ -94,12 +95,55 @@ def refuse_moved(
     )
 
 
+def refuse_shifted(
+    known: Iterator[tuple[int, Stored]], listing: SampleTable, files: Reader
+) -> None:
+    """Raise WrongOption if numbers, which are the keys, are those of other images than before."""
+    other, count = list[str](), 0
+    for number, stored in known:
+        with suppress(BadImage):  # packing names it
+            data = _file_of(files.read(listing[number]).image)
+            count += 1
+            own = {*_fingerprints(stored.crc, stored.content)}
+            is_same = own & {*_fingerprints(crc32(data), data)}
+            if not is_same and (_difference(stored, data) or 0) > _OTHER:
+                other.append(stored.key)
+    if not other:
+        return
+    more = f" and {len(other) - EXAMPLES} more" if len(other) > EXAMPLES else ""
+    raise WrongOption(
+        f"Keys are numbers, and {len(other)} of {many(count, 'compared sample')} "
+        f"{have(len(other))} another image in the source: {', '.join(other[:EXAMPLES])}{more}. "
+        "Rows were inserted, removed or moved, so that an image would come twice, or never. To "
+        "update the dataset, pack again with ",
+        option("overwrite", True),
+        " in place of ",
+        option("append", True),
+        ".",
+    )
+
+
+def ends(count: int) -> list[int]:
+    """Return some numbers below `count`: all if they are few, otherwise a spread and the last."""
+    return sorted({*_spread(count), *range(max(0, count - _LAST), count)})
+
+
 def _spread(count: int) -> range:
     return range(0, count, -(-count // _MOST) or 1)
 
 
 def _name(key: str) -> str:
     return key.rpartition("/")[2]
+
+
+def _file_of(image: Any) -> bytes:
+    """Return an image as a file, also one that is pixels."""
+    if isinstance(image, bytes):
+        return image
+    file = BytesIO()
+    picture = image if isinstance(image, Image.Image) else Image.fromarray(np.squeeze(image))
+    picture.save(file, "PNG", compress_level=0)
+    return file.getvalue()
 
 
 def _fingerprints(crc: int, data: bytes) -> Iterator[Fingerprint]:
@@ -117,16 +161,22 @@ def _fingerprints(crc: int, data: bytes) -> Iterator[Fingerprint]:
 
 def _is_made_of(stored: Stored, data: bytes) -> bool:
     """Return whether an image of the same name was made smaller, or raw, and is alike."""
+    difference = _difference(stored, data)
+    return difference is not None and difference < _ALIKE
+
+
+def _difference(stored: Stored, data: bytes) -> float | None:
+    """Return by how many levels an image differs, made smaller, or raw; None if one is no image."""
     size, content = (stored.width, stored.height), stored.content
     try:
         with Image.open(BytesIO(data)) as image:
-            fitted = ImageOps.fit(ImageOps.exif_transpose(image).convert("RGB"), size)
+            own = ImageOps.exif_transpose(image).convert("RGB")
         if len(content) == 3 * stored.width * stored.height:
-            other = Image.frombytes("RGB", size, content)
+            own, other = ImageOps.fit(own, size), Image.frombytes("RGB", size, content)
         else:
             with Image.open(BytesIO(content)) as opened:
-                other = opened.convert("RGB")
+                other = ImageOps.exif_transpose(opened).convert("RGB")
     except PILLOW_ERRORS:
-        return False
-    small = [np.asarray(one.resize((_COARSE, _COARSE)), np.float32) for one in (fitted, other)]
-    return bool(np.abs(small[0] - small[1]).mean() < _ALIKE)
+        return None
+    small = [np.asarray(one.resize((_COARSE, _COARSE)), np.float32) for one in (own, other)]
+    return float(np.abs(small[0] - small[1]).mean())

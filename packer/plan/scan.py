@@ -13,7 +13,7 @@ from packer.errors import BadImage, WrongOption
 from packer.keys import split_of
 from packer.options.declared import Arrangement
 from packer.plan.existing import Digests, ExistingSamples, column, digest
-from packer.plan.moved import refuse_moved
+from packer.plan.moved import refuse_moved, refuse_shifted
 from packer.plan.stratify import stratify
 from packer.progress import Advance, Progress
 from packer.samples.outside import made_in
@@ -103,6 +103,7 @@ def scan(
         if not is_late:
             own = digests[kept]
             remarks += tuple(existing.differences(listing, own, digests, names, shares))
+            refuse_shifted(existing.numbered(listing, own), listing, files)
         skipped = listing.skipped
         listing = listing.take(np.flatnonzero(~np.isin(digests[kept], existing.digests)))
         listing.skipped = skipped

@@ -65,6 +65,7 @@ REFUSED = [
 
 # What says nothing.
 SENSELESS = [
+    Cells("too little is seen", picture="thin", loading="buckets padded masked_padded"),
     # Only boxes are of two forms, if they are recorded and no field says one.
     Cells("no forms", loading="mix_of_forms", option="index"),
     Cells(

@@ -193,14 +193,13 @@ def _judge_size(world: World, seen: Seen, classes: Sequence[str]) -> None:
 
 
 def _judge_geometry(world: World, seen: Seen, classes: Sequence[str]) -> None:
-    if not world.is_cut:
-        judge_geometry(seen, seen["geometry"], seen["size"])
+    judge_geometry(seen, seen["geometry"])
 
 
 FIELDS: dict[str, Field] = {
     "default": Field(None),
     "built_in": Field(lambda world: {n: n for n in ("key", "size", "source")}, _judge_size),
-    "geometry": Field(lambda world: {n: n for n in ("geometry", "size")}, _judge_geometry),
+    "geometry": Field(lambda world: {"geometry": "geometry"}, _judge_geometry),
     "boxes": _boxes(),
     "boxes_xywh": _boxes(out="xywh"),
     "boxes_cxcywh": _boxes(out="cxcywh", min_size=2),

@@ -231,14 +231,12 @@ def judge_picture(seen: Seen, picture: NDArray[np.uint8]) -> None:
         check(far <= seen.slack, f"object {place[1]} lies elsewhere in the other picture")
 
 
-def judge_geometry(seen: Seen, matrix: Any, size: Any) -> None:
-    """Judge the matrix from the upright source of this (height, width) to the picture."""
-    matrix, (height, width) = np.asarray(matrix), np.asarray(size).tolist()
-    scale = np.array([width, height]) / seen.scene.upright_size
-    check(abs(scale[0] / scale[1] - 1) < 0.1, f"the source is {height} by {width}")
+def judge_geometry(seen: Seen, matrix: Any) -> None:
+    """Judge the matrix from the upright source to the picture."""
+    matrix = np.asarray(matrix)
     edge = np.array(seen.image.shape[1::-1])
     for at, thing in enumerate(seen.scene.things):
-        points = seen.scene.upright(thing.outline) * scale
+        points = seen.scene.upright(thing.outline)
         points = (points @ matrix[:, :2].T + matrix[:, 2]).clip(0, edge)
         low, high = points.min(axis=0), points.max(axis=0)
         patch = seen.patches.get((thing.label, thing.number))

@@ -111,6 +111,14 @@ def test_raw_images_become_png_or_are_refused_where_they_lie_or_are_large(
     assert "its pixels have 105 bytes; 100 are the most that become a PNG" in reasons
 
 
+def test_a_name_without_the_extension_of_a_picture_gets_that_of_its_image(
+    tmp_path: Path, named: Named
+) -> None:
+    extract(named("a", "v1.5", "b/jpg", "c.jpeg", "d.PNG"), tmp_path / "out", 1)
+    images = {name for name in files_of(tmp_path / "out") if not name.endswith((".json", ".txt"))}
+    assert images == {"a.jpg", "v1.5.jpg", "b/jpg.jpg", "c.jpeg", "d.PNG"}
+
+
 def test_a_class_that_is_no_folder_is_unlabelled(tmp_path: Path, named: Named) -> None:
     folder = named("a.jpg")
     manifest = replace(Manifest.load(folder), classes=("\ud800", "b"))

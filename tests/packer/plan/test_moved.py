@@ -1,9 +1,11 @@
 """Appending a source whose files were renamed: their images would be stored twice."""
 
+import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 from called_packer import call_packer
 from made_images import encode, make_image
@@ -78,6 +80,36 @@ def test_copies_and_other_images_are_added(change: Change, tmp_path: Path) -> No
     change(source)
     call_packer("pack", source, dst, "-j", 1, "--append", code=0)
     assert sum(shard.samples for shard in Manifest.load(dst).shards) == 7
+
+
+@pytest.mark.parametrize(
+    ("order", "options", "code"),
+    [
+        ((9, 0, 1, 2, 3), (), 2),
+        ((0, 1, 9, 2, 3), ("--max-side", 32), 2),
+        ((1, 2, 3, 8, 9), (), 2),
+        ((0, 1, 2, 3, 9), (), 0),
+        ((0, 1, 2, 3, 9), ("--max-side", 32), 0),
+    ],
+)
+def test_rows_whose_numbers_are_those_of_other_images_are_refused(
+    order: Sequence[int], options: Sequence[object], code: int, tmp_path: Path
+) -> None:
+    source, dst = tmp_path / "source", tmp_path / "dst"
+    _numbered(source, range(4))
+    call_packer("pack", source, dst, "-j", 1, *options, code=0)
+    _numbered(source, order)
+    os.utime(source / "train.npz", (2**31, 2**31))
+    done = call_packer("pack", source, dst, "-j", 1, "--append", *options, code=code)
+    assert ("another image in the source" in done.stderr) == (code == 2)
+    assert sum(shard.samples for shard in Manifest.load(dst).shards) == (4 if code else 5)
+
+
+def _numbered(source: Path, order: Sequence[int]) -> None:
+    """Write images whose keys are their numbers in an array."""
+    source.mkdir(exist_ok=True)
+    pictures = [np.asarray(make_image(seed)) for seed in order]
+    np.savez(source / "train.npz", images=np.stack(pictures), labels=np.zeros(len(order), int))
 
 
 def test_another_source_may_have_a_few_of_the_same_images(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from packer.errors import PackingFailed, UnusableInput
+from packer.errors import PackingFailed, UnusableInput, WrongOption
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -44,6 +44,32 @@ def test_images_labels_and_names_come_from_the_file(
     assert [json_of(source, sample) for sample in samples.values()] == [
         {"text": text} for text in "abcd"
     ]
+
+
+@pytest.mark.parametrize(
+    ("classes", "is_right"),
+    [
+        (["dog", "cat"], True),
+        (["dog", "cat", "cow"], True),
+        (["Hund", "Katze"], True),
+        (["cat", "dog"], False),
+        (["cow", "dog", "cat"], False),
+    ],
+)
+def test_classes_in_another_order_than_the_numbers_of_objects_are_refused(
+    tmp_path: Path, opened: Opened, jpegs: list[bytes], classes: list[str], is_right: bool
+) -> None:
+    names = {"names": ["dog", "cat"], "_type": "ClassLabel"}
+    features = {"objects": {"bbox": {}, "category": {"feature": names, "_type": "Sequence"}}}
+    told = {"huggingface": json.dumps({"info": {"features": features}})}
+    objects = {"bbox": [[1.0, 2.0, 3.0, 4.0]], "category": [1]}
+    found = pa.table({"image": [{"bytes": jpegs[0], "path": "a.jpg"}], "objects": [objects]})
+    pq.write_table(found.replace_schema_metadata(told), tmp_path / "a.parquet")
+    if is_right:
+        assert opened(tmp_path / "a.parquet", classes=classes).classes == tuple(classes)
+    else:
+        with pytest.raises(WrongOption, match="hold the numbers of the classes dog, cat"):
+            opened(tmp_path / "a.parquet", classes=classes)
 
 
 def test_a_column_of_plain_bytes_will_do(
