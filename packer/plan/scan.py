@@ -23,8 +23,6 @@ from packer.samples.table import SampleTable
 from packer.words import Message, many, option
 from reader.format import MaskColors
 
-_BUT = ", but "  # before what an image of the same bytes contradicts
-
 
 @dataclass(frozen=True)
 class Scanned:
@@ -90,7 +88,7 @@ def scan(
     if arranged.dedupe:
         with progress.phase("compare", len(listing), "files") as advance:
             contents = _contents(listing, files, advance)
-        reason = " its bytes are equal to those of {first.name!r}{but}"
+        reason = " its bytes are equal to those of {first.name!r}"
         differ = partial(_differing, files=files, classes=classes)
         listing, different = _without_repeats(listing, contents, reason, differ, ignored=True)
         kept = kept[different]
@@ -184,10 +182,15 @@ def _without_repeats(
     result = listing.take(kept)
     pairs = ((listing[at], listing[int(first[at])]) for at in repeats.tolist())
     result.skipped = listing.skipped + [
-        Skipped(one.name, reason.format(sample=one, first=other, but=differ(one, other)), ignored)
+        _repeat(one, reason.format(sample=one, first=other), differ(one, other), ignored=ignored)
         for one, other in pairs
     ]
     return result, kept
+
+
+def _repeat(one: Sample, reason: str, difference: str, *, ignored: bool) -> Skipped:
+    text = f"{reason}, but {difference}" if difference else reason
+    return Skipped(one.name, text, ignored, contradicts=bool(difference))
 
 
 def _differing(one: Sample, first: Sample, files: Reader, classes: Sequence[str]) -> str:
@@ -203,12 +206,12 @@ def _differing(one: Sample, first: Sample, files: Reader, classes: Sequence[str]
         names = sorted(members[0].keys() | members[1].keys())
         others = [name for name in names if members[0].get(name) != members[1].get(name)]
         found += [f"it has another {', '.join(others)}"] * bool(others)
-    return _BUT + ", and ".join(found) if found else ""
+    return ", and ".join(found)
 
 
 def _contradicting(skipped: Sequence[Skipped]) -> tuple[str, ...]:
     """Return a remark on the copies that contradict the image that is packed."""
-    found = [item for item in skipped if item.ignored and _BUT in item.reason]
+    found = [item for item in skipped if item.contradicts]
     if not found:
         return ()
     shown = f"{found[0].name}: {found[0].reason.strip()}"

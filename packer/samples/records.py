@@ -49,6 +49,7 @@ class Skipped:
     repeats: bool = False  # a record whose image is packed by another
     missing: bool = False  # there is no file of that name
     class_name: str = ""  # of a class folder from which no sample came
+    contradicts: bool = False  # its class, split or members differ from those of its equal
 
     @classmethod
     def of(cls, name: str, error: BadImage) -> "Skipped":

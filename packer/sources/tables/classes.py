@@ -15,7 +15,14 @@ from typing import Any
 
 from packer.errors import Ambiguous, BadImage, UnusableInput
 from packer.samples.labels import MAX_CLASSES, class_order
-from packer.sources.tables.vectors import VECTOR, are_vectors, classes_in, fractions_in, is_one_hot
+from packer.sources.tables.vectors import (
+    VECTOR,
+    are_vectors,
+    classes_in,
+    fractions_in,
+    is_one_hot,
+    shortened_in,
+)
 from packer.sources.trees.shape import plain
 from packer.words import Message, option
 
@@ -75,6 +82,15 @@ class Labels:
     def of(cls, texts: Iterable[str], classes: Sequence[str] | None, where: object) -> "Labels":
         """Distinguish names from numbers."""
         found = set(texts) - {""}
+        if classes is None and found and (example := shortened_in(found)):
+            raise Ambiguous(
+                f"{where} has labels such as {example}: a list that was shortened as it was "
+                "written, and the numbers behind ... are lost. Write the table again, with the "
+                "number of each class (vector.argmax()) as the label.",
+                readings={
+                    "Store the texts in each sample's json": ("--label-column", NONE),
+                },
+            )
         if classes is None and found and (example := _fraction(found)):
             text = (
                 "{} has labels such as {}: numbers with fractions are not classes. To store them "

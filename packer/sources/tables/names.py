@@ -23,6 +23,9 @@ SPLIT = "split"
 MAY_BE_SPLIT = ("set", "dataset", "subset", "partition", "phase", "usage")
 RUN_LENGTHS = ("encodedpixels", "rle", "rlemask", "maskrle", "segmentation")
 USUAL = frozenset((*IMAGE, *LABEL, SPLIT))
+PREDICTED = re.compile(  # in the name of a table, in lower case
+    r"submission|sample_?sub(?![a-z])|(?<![a-z])(submit|pred(s|icted|ictions?)?)(?![a-z])"
+)
 
 _NUMBERED = re.compile(r"([^\W\d]+)[-_ ]?\d+")
 

@@ -62,6 +62,13 @@ def fractions_in(texts: Collection[str]) -> str:
     return example
 
 
+def shortened_in(texts: Collection[str]) -> str:
+    """Return one of the texts if all are lists of numbers that NumPy or PyTorch has shortened."""
+    found = all(any(part == "..." for part in _parts(text)) for text in texts)
+    numbers = (part for text in texts for part in _parts(text) if part != "...")
+    return next(iter(sorted(texts)), "") if found and all(map(_is_float, numbers)) else ""
+
+
 def is_vector(value: Any) -> bool:
     """Return whether a value of JSON or Parquet is a vector."""
     return isinstance(value, list) and len(value) > 1 and _values(repr(value)) is not None

@@ -24,6 +24,7 @@ from packer.sources.tables.find import (
 )
 from packer.sources.tables.find import parquet as parquet_table
 from packer.sources.tables.images import ImageIndex
+from packer.sources.tables.names import PREDICTED
 from packer.sources.tables.table import Record, Table
 from packer.sources.tables.texts import as_number
 from packer.sources.tables.view import TableView
@@ -38,9 +39,6 @@ from packer.words import command, listed, many
 
 _ARROW = ".arrow"
 _MOST = 8  # tables of one kind in a folder; more are files that belong to images
-_PREDICTED = re.compile(
-    r"submission|sample_?sub(?![a-z])|(?<![a-z])(submit|pred(s|icted|ictions?)?)(?![a-z])"
-)
 _HEAD = 50
 _SHOWN = 2  # rows
 _SHORTEST = 3  # letters of a class; shorter names of folders divide those of files
@@ -99,7 +97,7 @@ def tables(candidate: Candidate) -> Interpretation | None:
     has: set[str] = set()
     for path in paths:
         folder, name = os.path.split(path)
-        if _PREDICTED.search(name.lower()):
+        if PREDICTED.search(name.lower()):
             aside[path] = "it is named as predictions or a submission, which are nobody's truth"
             continue
         split = split_of_name(os.path.splitext(name)[0]) or images.split_of(path)
@@ -127,6 +125,8 @@ def tables(candidate: Candidate) -> Interpretation | None:
             aside[path] = found.reason
         elif "binary" not in str(table.compound):  # else its cells may hold images
             aside[path] = tree.examined[path] = found.reason
+        elif lost := _only_paths(tree.root / path, table):
+            errors.append(lost)
     if not parts and not errors:
         return None
     for column in (options.image_column, options.label_column, options.split_column):
@@ -153,6 +153,25 @@ def tables(candidate: Candidate) -> Interpretation | None:
 
     what = f"images named by {' and '.join(names) or paths[0]}"
     return Interpretation("table", what, opening, general=True, columns=True)
+
+
+def _only_paths(path: Path, table: Table) -> UnusableInput | None:
+    """Return why Hugging Face's Parquet that names local files is not read; None for another."""
+    from packer.sources.scanners.rows.parquet import only_paths  # which loads pyarrow
+
+    if not (column := only_paths(table)):
+        return None
+    return UnusableInput(
+        f"{path}: its column {column!r} holds no images, only their paths. To make it a list of "
+        "images, which keeps all other columns, run these lines in Python:\n"
+        "    import pyarrow.parquet as pq\n"
+        f"    table = pq.read_table({str(path)!r})\n"
+        f"    images = table[{column!r}].combine_chunks()\n"
+        "    assert images.field('bytes').null_count == len(table), 'some rows hold images'\n"
+        f"    table = table.drop_columns([{column!r}]).append_column("
+        "'file_name', images.field('path'))\n"
+        f"    pq.write_table(table, {str(path)!r})"
+    )
 
 
 def _tables(tree: Tree) -> Iterator[str]:

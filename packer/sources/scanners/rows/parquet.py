@@ -6,10 +6,10 @@ Files named
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +29,15 @@ from packer.sources.tables.columns import Columns, split_text
 from packer.sources.tables.images import Keys
 from packer.sources.tables.names import BOXES, IMAGE, LABEL
 from packer.sources.tables.parquet import ParquetTable
-from packer.sources.tables.table import Record
+from packer.sources.tables.table import Record, Table
 from packer.sources.tables.view import could_have_labels
 from packer.sources.trees.names import SPLITS
 from packer.sources.trees.shape import plain
 from packer.sources.trees.tree import Tree
 from packer.words import option
+from reader.format.members import PICTURES
 
+_HEAD = 20  # rows
 _PART = re.compile(r"(.+?)-\d{5}-of-\d{5}.*")  # of a split that is in several files
 
 
@@ -95,6 +97,9 @@ class _Cells:
         """Yield the image of each row."""
         for record in records:
             file, *_, row = record.place
+            if failure := self._failure(record.fields):
+                yield Skipped(record.where, f"it was not downloaded: {failure}", ignored=True)
+                continue
             try:
                 image, members = self._members(record)
                 label = label_text(self.columns.label_of(record.fields))
@@ -106,6 +111,13 @@ class _Cells:
             name += _file_name(record.fields[self.columns.image])
             split = split or self.splits[file]
             yield Row(name, label, split, members, record.where, "", image, record.block)
+
+    def _failure(self, fields: Mapping[str, Any]) -> str:
+        """Return why a row has no image, as img2dataset writes it; "" if it does not say so."""
+        status = fields.get("status")
+        if fields[self.columns.image] is not None or not isinstance(status, str):
+            return ""
+        return str(fields.get("error_message") or status) if status.startswith("failed") else ""
 
     def _members(self, record: Record) -> tuple[Held, dict[str, str | bytes | Held]]:
         fields = record.fields
@@ -184,13 +196,23 @@ def _boxes_in(column: pa.Field) -> str:
 
 def image_columns(schema: pa.Schema, chosen: str | None = None) -> list[str]:
     """The columns that can hold images: ``struct<bytes, path>``, and bytes of a usual name."""
-    known = (chosen, *IMAGE)
+    known = (chosen, *IMAGE, *PICTURES)  # img2dataset calls it jpg, png or webp
     each = (one for one in schema if chosen in (None, one.name))
     return [
         one.name
         for one in each
         if _is_image(one.type) or (_is_bytes(one.type) and one.name in known)
     ]
+
+
+def only_paths(table: Table) -> str:
+    """Return the column of images if its first rows have their paths only; "" for none."""
+    for column in image_columns(table.schema) if isinstance(table, ParquetTable) else ():
+        rows = (one.fields[column] for one in table.records([column]) if isinstance(one, Record))
+        head = [value for value in islice(rows, _HEAD) if isinstance(value, dict)]
+        if head and all(value.get("path") and not value.get("bytes") for value in head):
+            return column
+    return ""
 
 
 def _is_image(kind: pa.DataType) -> bool:

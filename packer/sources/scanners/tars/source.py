@@ -79,6 +79,8 @@ class WebDatasetSource:
                 f"\nIf each tar is a class, put them into one tar: tar -cf classes.tar -C {path} ."
                 if tars[1:]
                 else "",
+                "\nIf members of one sample lie apart, read the tars where they are: "
+                f"packer index {path}",
             )
         return False
 
