@@ -152,23 +152,14 @@ class ImageIndex:
 
     def _alike(self, value: str) -> list[str]:
         """Return the images whose paths end with `value` but for case and the form of Unicode."""
-        index, folders = self._folded_names
-        name, end = _folded(value.rpartition("/")[2]), f"/{_folded(value)}"
-        found = dict.fromkeys(folders[number] for number in index.numbers(name_hash(name)))
-        paths = (inside(folder, one) for folder in found for one in self.tree.names(folder))
+        folded = _folded(value)
+        name, end = folded.rpartition("/")[2], f"/{folded}"
+        paths = map(self._folded_names.path, self._folded_names.index.numbers(name_hash(name)))
         return [path for path in paths if _folded(f"/{path}").endswith(end)]
 
     @cached_property
-    def _folded_names(self) -> tuple[HashIndex, list[str]]:
-        """The number of each image's folder by its name without case, and the folders."""
-        hashes, numbers, folders = array("Q"), array("I"), list[str]()
-        for folder, level in self.tree.walk():
-            names = filter(names_an_image, self.tree.names(folder) if level.images else ())
-            found = [name_hash(_folded(name)) for name in names]
-            hashes.extend(found)
-            numbers.extend([len(folders)] * len(found))
-            folders.append(folder)
-        return HashIndex(hashes, numbers), folders
+    def _folded_names(self) -> "_FoldedNames":
+        return _FoldedNames(self.tree)
 
     def below_another(self, value: str) -> list[str]:
         """Return the images whose whole paths are the end of `value`, which has another root."""
@@ -255,6 +246,26 @@ class ImageIndex:
                     hashes.append(name_hash(inside(last, stem)))
                     kinds.append(known.setdefault((folder, ext), len(known)))
         return HashIndex(hashes, kinds), list(known)
+
+
+class _FoldedNames:
+    """The images of a tree by their names without case; in few bytes each, as they may be many."""
+
+    def __init__(self, tree: Tree) -> None:
+        hashes, self._in, self._folders = array("Q"), array("I"), list[str]()
+        self._text, self._bounds = bytearray(), array("Q", [0])
+        for folder, level in tree.walk():
+            for name in filter(names_an_image, tree.names(folder) if level.images else ()):
+                hashes.append(name_hash(_folded(name)))
+                self._in.append(len(self._folders))
+                self._text += os.fsencode(name)
+                self._bounds.append(len(self._text))
+            self._folders.append(folder)
+        self.index = HashIndex(hashes)
+
+    def path(self, number: int) -> str:
+        name = self._text[self._bounds[number] : self._bounds[number + 1]]
+        return inside(self._folders[self._in[number]], os.fsdecode(bytes(name)))
 
 
 @dataclass(frozen=True)
