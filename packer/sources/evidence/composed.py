@@ -83,7 +83,7 @@ class Compositions:
             paths = [path for path in paths if path.startswith(f"{folder}/")]
         are_records = all(isinstance(one, dict) for one in content)
         records = content if are_records else [{"": one} for one in content]
-        return len(paths) == len(content) and _is_against(sorted(paths, key=natural), records)
+        return 0 < len(paths) == len(content) and _is_against(sorted(paths, key=natural), records)
 
     def _fits(self, records: Sequence[_Record]) -> list[_Fit]:
         """Return the compositions that name most images by the fewest columns, the best first.

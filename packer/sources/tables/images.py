@@ -152,10 +152,9 @@ class ImageIndex:
 
     def _alike(self, value: str) -> list[str]:
         """Return the images whose paths end with `value` but for case and the form of Unicode."""
-        folded = _folded(value)
-        name, end = folded.rpartition("/")[2], f"/{folded}"
-        paths = map(self._folded_names.path, self._folded_names.index.numbers(name_hash(name)))
-        return [path for path in paths if _folded(f"/{path}").endswith(end)]
+        end = _folded(value)
+        paths = self._folded_names.ending_with(end)
+        return [path for path in paths if _folded(f"/{path}").endswith(f"/{end}")]
 
     @cached_property
     def _folded_names(self) -> "_FoldedNames":
@@ -252,18 +251,26 @@ class _FoldedNames:
     """The images of a tree by their names without case; in few bytes each, as they may be many."""
 
     def __init__(self, tree: Tree) -> None:
-        hashes, self._in, self._folders = array("Q"), array("I"), list[str]()
+        names, below = array("Q"), array("Q")  # hashes of names, and with the folder's before them
+        self._in, self._folders = array("I"), list[str]()
         self._text, self._bounds = bytearray(), array("Q", [0])
         for folder, level in tree.walk():
             for name in filter(names_an_image, tree.names(folder) if level.images else ()):
-                hashes.append(name_hash(_folded(name)))
+                folded = _folded(f"{os.path.basename(folder)}/{name}")
+                names.append(name_hash(folded.rpartition("/")[2]))
+                below.append(name_hash(folded))
                 self._in.append(len(self._folders))
                 self._text += os.fsencode(name)
                 self._bounds.append(len(self._text))
             self._folders.append(folder)
-        self.index = HashIndex(hashes)
+        self._names, self._below = HashIndex(names), HashIndex(below)
 
-    def path(self, number: int) -> str:
+    def ending_with(self, folded: str) -> Iterator[str]:
+        """Yield the paths that may end so."""
+        index = self._below if "/" in folded else self._names
+        return map(self._path, index.numbers(name_hash("/".join(folded.rsplit("/", 2)[-2:]))))
+
+    def _path(self, number: int) -> str:
         name = self._text[self._bounds[number] : self._bounds[number + 1]]
         return inside(self._folders[self._in[number]], os.fsdecode(bytes(name)))
 
