@@ -111,7 +111,8 @@ def test_every_recogniser_is_what_some_row_is_read_by(
             used |= {by for by, reading in given if reading.what == found.what}
             given.clear()
             shutil.rmtree(tmp_path / "src")
-    assert used == {recognise.__name__ for recognise in asked}
+    # A row cannot write HDF5, so its tests are those of the container.
+    assert used | {"hdf5"} == {recognise.__name__ for recognise in asked}
 
 
 def beside_their_images(row: Row) -> set[str]:

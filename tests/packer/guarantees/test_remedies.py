@@ -108,6 +108,17 @@ ELSEWHERE = (  # pasted in test_remedies_python.py, test_remedies_of_datasets.py
     "is neither a table",
 )
 UNPASTED = {  # what a message has -> why no test pastes it
+    "does not become smaller with it": "tests/packer/images/test_members.py",
+    "whose files are no longer in the source: ": "tests/packer/plan/test_moved.py",
+    "Rows were inserted, removed or moved": "tests/packer/plan/test_moved.py",
+    "pass upright=True to the reader's fields": "a hint on reading",
+    "contradicts its classes": "tests/packer/sources/scanners/python",
+    "reader.Mix([reader.Dataset(first), ...])": "a hint on reading",
+    "names them in another order. Remove it": "tests/packer/sources/scanners/rows/test_parquet.py",
+    " has no field of ": "tests/packer/sources/containers",
+    ") holds no images. ": "tests/packer/sources/containers",
+    "is a list of numbers with fractions, which": "tests/packer/sources/tables",
+    "a list that was shortened as it was written": "tests/packer/sources/tables",
     "leads out of the images' folder": "names an option that was given",
     "pip install": "installs packages",
     "Pack each separately, such as": "tests/packer/sources/trees/test_find.py",
