@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_images import make_image, write_files
 from packing import files_of, pack, samples_of
 
 from packer.errors import UnusableInput
@@ -117,10 +118,8 @@ def test_a_sample_whose_file_is_gone_stays_and_is_named(own_source: Path, run: A
 
 def test_another_source_calls_nothing_gone(own_source: Path, tmp_path: Path, run: Any) -> None:
     run(own_source)
-    (tmp_path / "other").mkdir()
-    shutil.copytree(own_source / "class1", tmp_path / "other/class3")
-    shutil.copytree(own_source / "class2", tmp_path / "other/class4")
-    assert not run(tmp_path / "other", append=True).remarks
+    files = {f"class{n % 2 + 3}/{n}.jpg": make_image(100 + n) for n in range(8)}
+    assert not run(write_files(tmp_path / "other", files), append=True).remarks
 
 
 @pytest.mark.parametrize("jpeg", ["tiled", "verbatim"])
@@ -204,17 +203,18 @@ def test_an_interrupted_append_is_continued_by_the_same_command(
 def test_appending_adds_splits_and_never_mixes_samples_with_and_without_one(
     own_source: Path, tmp_path: Path, run: Any, divided_first: bool
 ) -> None:
-    train, val = tmp_path / "with_train", tmp_path / "with_val"
+    train, val, plain = (tmp_path / name for name in ("with_train", "with_val", "plain"))
     shutil.copytree(own_source, train / "train")
-    first, second = (train, own_source) if divided_first else (own_source, train)
+    for seed, folder in ((100, val / "val"), (200, plain)):
+        write_files(folder, {f"class{n % 3}/{n}.jpg": make_image(seed + n) for n in range(9)})
+    first, second = (train, plain) if divided_first else (plain, train)
     run(first)
     before = files_of(tmp_path / "dst")
     with pytest.raises(UnusableInput, match="is not divided into splits"):
         run(second, append=True)
     assert files_of(tmp_path / "dst") == before
     if divided_first:
-        shutil.copytree(own_source, val / "val")
-        assert run(val, append=True).splits == {"train": 39, "val": 39}
+        assert run(val, append=True).splits == {"train": 39, "val": 9}
 
 
 def test_both_versions_are_told_where_a_tiler_has_changed_since(

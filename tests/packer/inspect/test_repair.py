@@ -78,7 +78,7 @@ def test_shards_with_rejected_files_are_the_same_again(own_source: Path, dst: Pa
 def test_appended_shards_are_made_again(own_source: Path, tmp_path: Path) -> None:
     options, dst = PackOptions(shard_samples=10), tmp_path / "dst"
     pack(own_source, dst, options, 1)
-    for path in make_folder(tmp_path / "more", images=2).rglob("*.jpg"):
+    for path in make_folder(tmp_path / "more", images=13).rglob("image00[01].jpg"):
         path.rename(own_source / path.parent.name / f"more-{path.name}")
     pack(own_source, dst, options, 1, append=True)
     before = files_of(dst)

@@ -69,8 +69,8 @@ def zoo(tmp_path_factory: pytest.TempPathFactory) -> Zoo:
     links |= {"loop": ".", "dog v1.0/deep/loop": "../deep"}
     for name, target in links.items():
         (root / name).symlink_to(target)
-    (root / "dog v1.0" / "linked.jpg").symlink_to("../cat/x.jpg")
-    good["dog v1.0/linked.jpg"] = good["cat/x.jpg"]
+    (root / "cat" / "linked.jpg").symlink_to("x.jpg")
+    good["cat/linked.jpg"] = good["cat/x.jpg"]
     reasons = dict.fromkeys(bad, "damaged or cut short|not an image")
     reasons |= {"cat/text.jpg": "not an image", "cat/empty.jpg": "empty", "stray.jpg": "beside"}
     reasons |= {"cat/fifo.jpg": "regular file", "cat/nowhere.jpg": "leads nowhere"}

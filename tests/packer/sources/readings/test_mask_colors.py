@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from called_packer import call_packer
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, ImageOps
 
 import packer
 from packer.errors import UnusableInput
@@ -134,7 +134,8 @@ def test_masks_of_other_colours_are_not_appended(street: Any) -> None:
     src, _ = street({"class_dict.csv": CSV})
     pack(src)
     for path in (src / "train").iterdir():
-        path.rename(path.with_name(f"n{path.name}"))
+        ImageOps.invert(Image.open(path).convert("RGB")).save(path.with_name(f"n{path.name}"))
+        path.unlink()
     for path in (src / "train_labels").iterdir():
         path.rename(path.with_name(f"n{path.name}"))
     (src / "class_dict.csv").write_text("".join(reversed(TXT.splitlines(keepends=True))))
