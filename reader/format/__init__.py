@@ -19,46 +19,46 @@ its shards are those of that dataset, sample for sample, and a sample may have n
 **Index** (`index.py`, checked by `index_faults.py`). A safetensors file (8 bytes little-endian
 header length, a JSON header, columns back to back). One row a sample, in the order of the tar:
 
-=====================  ========  =================================================================
-column                 type      meaning
-=====================  ========  =================================================================
-``offset``, ``size``   u64       span of the image's bytes in the tar
-``label``              i64       class number, -1 if there is none; below the number of class names,
-                                 at most 1,000,000 in a dataset without class names
-``height``, ``width``  u32       pixels as stored, before the EXIF orientation is applied; 1 to
-                                 2,147,483,647
-``format``             u8        position in `FORMATS`
-``channels``           u8        components as stored: 1, 3 or 4 (2: grey with alpha)
-``orientation``        u8        EXIF orientation, 1 to 8
-``crc32``              u32       of the image's bytes
-``key``                u8        all keys, UTF-8, back to back
-``key_offset``         u64       N + 1 bounds into ``key``
-``name``               u8        the original names, as bytes, relative to the source
-``name_offset``        u64       N + 1 bounds into ``name``
-``M.offset, M.size``   u64       of each further member with extension M; offset 0: absent
-``M.crc32``            u32       of its bytes; optional
-``source_height``,     u32, u32, the image's picture in its source, as that stored it: its size and
-``source_width``,      u8        EXIF orientation; 0 in all three: packing changed neither
-``source_orientation``
-``M.frame``            u8        picture that the coordinates in a member M are of, see below
-``segment``            u16/u32   lengths of a tiled JPEG's entropy-coded segments, all rows
-``segment_offset``     u64       N + 1 bounds into ``segment``; an empty range: not tiled
-``scan_offset``        u32       offset of the first segment in the image's bytes
-``frame_offset``       u32       offset of the frame header's height (2 bytes) in them
-``restart_interval``   u16       MCUs in a segment
-``mcu_height``         u8        rows of pixels in an MCU
-``mcu_width``          u8        columns of pixels in an MCU
-``band``               u32       bytes of a banded PNG's bands, all rows
-``band_offset``        u64       N + 1 bounds into ``band``; an empty range: not banded
-``band_start``         u32       offset of the first band in the image's bytes
-``band_rows``          u16       rows of pixels in a band; the last one may have fewer
-``M.band...``          as these  the same four of a further member M, if any of its PNGs is banded
-``F.number``           i64, u64  the number at the path F in the sample's JSON, such as ``size.0``;
-                                 u64: the bits of float64, NaN if the sample has none
-``F.text``             u8        the texts at F, UTF-8 (numbers as in JSON), empty if there is none;
-                                 in place of ``F.number`` if one of the shard is a text
-``F.text_offset``      u64       N + 1 bounds into ``F.text``
-=====================  ========  =================================================================
+======================  ========  =================================================================
+column                  type      meaning
+======================  ========  =================================================================
+``offset``, ``size``    u64       span of the image's bytes in the tar
+``label``               i64       class number, -1 if there is none; below the number of classes,
+                                  at most 1,000,000 in a dataset without class names
+``height``, ``width``   u32       pixels as stored, before the EXIF orientation is applied; 1 to
+                                  2,147,483,647
+``format``              u8        position in `FORMATS`
+``channels``            u8        components as stored: 1, 3 or 4 (2: grey with alpha)
+``orientation``         u8        EXIF orientation, 1 to 8
+``crc32``               u32       of the image's bytes
+``key``                 u8        all keys, UTF-8, back to back
+``key_offset``          u64       N + 1 bounds into ``key``
+``name``                u8        the original names, as bytes, relative to the source
+``name_offset``         u64       N + 1 bounds into ``name``
+``M.offset, M.size``    u64       of each further member with extension M; offset 0: absent
+``M.crc32``             u32       of its bytes; optional
+``source_height``       u32       height of the image's picture in its source, as that stored it;
+``source_width``        u32       its width;
+``source_orientation``  u8        its EXIF orientation; 0 in all three: packing changed none of them
+``M.frame``             u8        picture that the coordinates in a member M are of, see below
+``segment``             u16/u32   lengths of a tiled JPEG's entropy-coded segments, all rows
+``segment_offset``      u64       N + 1 bounds into ``segment``; an empty range: not tiled
+``scan_offset``         u32       offset of the first segment in the image's bytes
+``frame_offset``        u32       offset of the frame header's height (2 bytes) in them
+``restart_interval``    u16       MCUs in a segment
+``mcu_height``          u8        rows of pixels in an MCU
+``mcu_width``           u8        columns of pixels in an MCU
+``band``                u32       bytes of a banded PNG's bands, all rows
+``band_offset``         u64       N + 1 bounds into ``band``; an empty range: not banded
+``band_start``          u32       offset of the first band in the image's bytes
+``band_rows``           u16       rows of pixels in a band; the last one may have fewer
+``M.band...``           as these  the same four of a further member M, if any of its PNGs is banded
+``F.number``            i64, u64  the number at path F in the sample's JSON, such as ``size.0``;
+                                  u64: the bits of float64, NaN if the sample has none
+``F.text``              u8        texts at F, UTF-8 (numbers as in JSON), empty if there is none;
+                                  in place of ``F.number`` if one of the shard is a text
+``F.text_offset``       u64       N + 1 bounds into ``F.text``
+======================  ========  =================================================================
 
 The nine columns before ``key`` exist unless the dataset has no images.
 
