@@ -34,6 +34,7 @@ from reader.format.members import picture_format
 from reader.store.urls import is_url
 
 _CHUNK = 1 << 22
+_NO_NAMES = (b"", b"..")  # which are refused
 
 
 @dataclass
@@ -117,7 +118,7 @@ class _Labels:
         if image == "raw" and not name.lower().endswith(b".png"):
             belongs = name.startswith(stem) and "png" not in members  # to what is beside it
             name = (stem if belongs else name) + b".png"
-        elif image and not _is_picture(name):  # a key, which code or a row gave
+        elif image and not (name in _NO_NAMES or _is_picture(name)):  # a key of code or a row
             name += b"." + image.encode()
         for ext, span in members.items():
             if labelled or ext != "cls":

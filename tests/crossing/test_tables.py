@@ -35,7 +35,7 @@ ELSEWHERE = {
     "plan": "batch_size nodes ranks split epochs size drop_last shuffle seed cache_limit latency "
     "bandwidth gpu_rate vram quiet",
     "Dataset": "credential_provider",  # tests/reader/store
-    "Loader": "torch_names",
+    "Loader": "persistent_workers torch_names",  # tests/reader/loader
     "CUDAPrefetcher": "decoder",  # tests/reader/gpu_decode
     "Writer": "storage_options credential_provider",  # tests/packer/storage
     "Weighted": "num_samples",

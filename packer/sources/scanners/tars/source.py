@@ -33,7 +33,7 @@ from packer.sources.trees.sidecars import EXTENSION
 from packer.sources.trees.tar_reader import Member, holds_samples, image_of, members, samples
 from packer.sources.trees.tree import Tree
 from packer.sources.trees.walk import TABLES, is_litter, not_entered
-from packer.words import Placeholder, command, listed, option
+from packer.words import Placeholder, command, listed, option, typed
 from reader.format import FormatError, Index, Manifest, manifest
 
 _REPEATS = (*TABLES, ".txt")
@@ -79,8 +79,8 @@ class WebDatasetSource:
                 f"\nIf each tar is a class, put them into one tar: tar -cf classes.tar -C {path} ."
                 if tars[1:]
                 else "",
-                "\nIf members of one sample lie apart, read the tars where they are: "
-                f"packer index {path}",
+                "\nIf members of one sample lie apart, read the tars where they are: ",
+                typed("index", path),
             )
         return False
 

@@ -39,7 +39,7 @@ def test_every_element_of_every_list_comes_with_its_place(
     path.write_bytes(data)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(json_stream, "_CHUNK", chunk)
-        found = list(elements(Watched.of(path)))
+        found = list(elements(Watched.of(path), set()))
     expected = [item for value in content.values() if isinstance(value, list) for item in value]
     assert [item.load() for item in found] == expected
     for item in found:
@@ -66,7 +66,7 @@ def test_unsound_json_is_refused_with_its_place(
     path = tmp_path / "a.json"
     path.write_bytes(content)
     with pytest.raises(UnusableInput, match=r"a\.json is not valid JSON at byte \d+") as caught:
-        list(elements(Watched.of(path)))
+        list(elements(Watched.of(path), set()))
     assert reason in str(caught.value)
 
 
@@ -76,7 +76,7 @@ def test_an_element_has_a_largest_size(tmp_path: Path, monkeypatch: pytest.Monke
     path = tmp_path / "a.json"
     path.write_text(json.dumps({"a": ["x" * 10_000]}))
     with pytest.raises(UnusableInput, match="more than 1,000 bytes"):
-        list(elements(Watched.of(path)))
+        list(elements(Watched.of(path), set()))
 
 
 def test_an_element_that_was_read_already_has_the_same_largest_size(
@@ -85,7 +85,7 @@ def test_an_element_that_was_read_already_has_the_same_largest_size(
     monkeypatch.setattr(json_stream, "MAX_ELEMENT", 1000)
     path = tmp_path / "a.json"
     path.write_text(json.dumps({"info": "x" * 2000, "a": ["x" * 998, "y" * 999]}))
-    found = elements(Watched.of(path))
+    found = elements(Watched.of(path), set())
     assert next(found).size == 1000
     with pytest.raises(UnusableInput, match="a value of 1,001 bytes; 1,000 are the most"):
         next(found)
@@ -100,7 +100,7 @@ def test_damaged_files_give_elements_or_a_sentence(tmp_path: Path) -> None:
         damaged[rng.randrange(len(data))] = rng.randrange(256)
         path.write_bytes(damaged)
         with contextlib.suppress(UnusableInput):
-            list(elements(Watched.of(path)))
+            list(elements(Watched.of(path), set()))
 
 
 def test_what_is_nested_too_deeply_is_no_value() -> None:
@@ -112,4 +112,4 @@ def test_what_is_nested_too_deeply_is_no_value() -> None:
 def test_a_name_that_is_not_text_is_refused_with_its_place(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_bytes(b'{"images": [], "\xdd(": []}')
     with pytest.raises(UnusableInput, match=r"not valid JSON at byte 19: a name .* not UTF-8"):
-        list(elements(Watched.of(tmp_path / "a.json")))
+        list(elements(Watched.of(tmp_path / "a.json"), set()))
