@@ -210,6 +210,7 @@ def test_a_worker_that_dies_is_missed_even_if_its_child_lives_on(
         os.kill(int((tmp_path / "child").read_text()), signal.SIGKILL)
 
 
+@pytest.mark.slow  # in a process that many tests have used, it may wait for a descriptor of theirs
 def test_without_descriptors_a_pool_says_so_and_leaves_none(start: Callable[..., Pool]) -> None:
     # In a process of its own: servers that other tests keep would be counted.
     def descriptors() -> int:
