@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from packer.errors import EXAMPLES, WrongOption
-from packer.plan.moved import Stored, ends
+from packer.plan.moved import Stored, ends, spread
 from packer.samples.table import SampleTable
 from packer.words import Message, have, option
 from reader.format import Index, Manifest
@@ -108,8 +108,9 @@ class ExistingSamples:
             )
 
     def gone(self, seen: Digests) -> list[Stored]:
-        """Return the images of the samples that are not among those `seen` in the source."""
-        return list(self._stored(np.flatnonzero(~np.isin(self.digests, seen))))
+        """Return images of samples that are not among those `seen` in the source; of many, some."""
+        rows = np.flatnonzero(~np.isin(self.digests, seen))
+        return list(self._stored(rows[spread(len(rows))]))
 
     def numbered(self, listing: SampleTable, digests: Digests) -> Iterator[tuple[int, Stored]]:
         """Yield the place of samples whose keys are numbers, and what the dataset has of these.

@@ -60,12 +60,11 @@ def refuse_moved(
     `is_other`: the source has no sample of the dataset. It may then be another one that has a few
     of the same images, so most of the compared images must be the same.
     """
-    numbers = _spread(len(listing))
+    numbers = spread(len(listing))
     if not gone or not len(numbers):
         return
-    some = [gone[number] for number in _spread(len(gone))]
-    known = {one: image.key for image in some for one in _fingerprints(image.crc, image.content)}
-    named = {_name(image.key): image for image in some}
+    known = {one: image.key for image in gone for one in _fingerprints(image.crc, image.content)}
+    named = {_name(image.key): image for image in gone}
     same: list[tuple[str, str]] = []
     for number in numbers:
         sample = listing[number]
@@ -76,7 +75,7 @@ def refuse_moved(
             of_name = named.get(_name(sample.key))
             if key or (of_name and _is_made_of(of_name, data)):
                 same.append((key or named[_name(sample.key)].key, sample.key))
-    if not same or (is_other and 2 * len(same) < min(len(some), len(numbers))):
+    if not same or (is_other and 2 * len(same) < min(len(gone), len(numbers))):
         return
     count = len(same)
     pairs = ", ".join(f"{old} is now {new}" for old, new in same[:EXAMPLES])
@@ -125,10 +124,11 @@ def refuse_shifted(
 
 def ends(count: int) -> list[int]:
     """Return some numbers below `count`: all if they are few, otherwise a spread and the last."""
-    return sorted({*_spread(count), *range(max(0, count - _LAST), count)})
+    return sorted({*spread(count), *range(max(0, count - _LAST), count)})
 
 
-def _spread(count: int) -> range:
+def spread(count: int) -> range:
+    """Return evenly spread numbers below `count`: all if they are few."""
     return range(0, count, -(-count // _MOST) or 1)
 
 
