@@ -291,5 +291,3 @@ class Dataset(LikeTorchDataset, NumberedSamples):
 
 
 _AT_ONCE = 1 << 16  # labels
-
-# Fields that `packer pack` adds or renames.

@@ -22,10 +22,6 @@ _MIDDLE = 0.5  # of a pixel, from its edge
 Pairs = Sequence[tuple[int, int]]
 
 
-def _is_none(points: Any) -> bool:
-    return points is None or (isinstance(points, list) and not points)
-
-
 def _are(kind: Callable[[Any], bool], given: Any, length: int | None = None) -> bool:
     is_list = isinstance(given, Sequence) and not isinstance(given, str)
     return is_list and all(map(kind, given)) and length in (None, len(given))
